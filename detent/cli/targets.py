@@ -13,9 +13,9 @@ from rich.markup import escape
 from detent.cli.options import read_file
 from detent.cli.output.terminal import err
 from detent.errors import InvalidInput
+from detent.forms.compile import compile_document
 from detent.forms.compiled import Compiled, Limits
 from detent.forms.definition import read_definition
-from detent.forms.steps.form import compile_steps
 from detent.python.registry import Registered, registry
 from detent.settings import Settings
 from detent.steps import actions
@@ -142,7 +142,7 @@ def compile_file(path: Path, settings: Settings, *, strict: bool) -> tuple[bytes
     data = read_file(path)
     known = (*CORE.names(), *user_actions.names()) if strict else None
     limits = Limits(steps=settings.max_steps_per_workflow)
-    return data, compile_steps(read_definition(data, filename=path.name), limits=limits, actions=known)
+    return data, compile_document(read_definition(data, filename=path.name), limits=limits, actions=known)
 
 
 def _instead(file: Path, name: str) -> str:

@@ -163,7 +163,7 @@ def prepare_start(
         request_hash=content.digest if request.request_id is not None else None,
         hero=request.hero,
         start_at=start_at,
-        current=True,
+        check=ready.check,
         fired_by=request.fired_by,
         origin=request.origin,
         origin_kind=request.origin_kind,

@@ -6,14 +6,13 @@ import asyncio
 import dataclasses
 import json
 from contextlib import suppress
-from typing import Any
 
 from detent.commands.context import CommandPart
-from detent.errors import NameTaken, NotFound, PreconditionFailed
+from detent.errors import Conflict, NameTaken, NotFound, PreconditionFailed
+from detent.forms.compile import compile_document, is_live_at_save
 from detent.forms.compiled import Compiled, TriggerDefinition
 from detent.forms.definition import read_definition
 from detent.forms.schedule import next_slots
-from detent.forms.steps.form import compile_steps
 from detent.graph import codec
 from detent.ids import WORKFLOW, InvalidId, parse
 from detent.instant import Instant
@@ -27,7 +26,7 @@ class WorkflowCommands(CommandPart):
     def compile(self, data: bytes | str, *, filename: str | None = None) -> Compiled:
         """Compile a definition. Raise InvalidDefinition with every problem of it."""
         limits, actions = self._context.limits, self._context.actions
-        return compile_steps(read_definition(data, filename=filename), limits=limits, actions=actions)
+        return compile_document(read_definition(data, filename=filename), limits=limits, actions=actions)
 
     async def save(
         self,
@@ -94,10 +93,12 @@ class WorkflowCommands(CommandPart):
 
     async def delete(self, key: str) -> tuple[WorkflowRow, Instant]:
         """Delete a workflow and return it with the time of its deletion. Its name is free, its triggers are
-        deleted, and its runs continue."""
+        deleted, and its runs continue. Raise Conflict if it has a form that is published, and is active."""
         row = await self.get(key)
-        at = await self._store.delete_workflow(self._tenant, row.id)
-        if at is None:
+        at = await self._store.delete_workflow(self._tenant, row.id, unless_active=not is_live_at_save(row.form))
+        if at is Unsaved.ACTIVE:
+            raise Conflict(f"the workflow {row.name!r} is active: archive it first")
+        if isinstance(at, Unsaved):
             raise NotFound(f"there is no workflow {key[:200]!r}")
         self._context.workflows.forget(self._tenant, row)
         return row, at
@@ -151,9 +152,11 @@ def owned_trigger(
 def new_version(tenant: int, id_: bytes, compiled: Compiled, data: bytes | str) -> NewVersion:
     """Build the row of a version from a compiled definition; `data` is its text."""
     graph = codec.encode(compiled.graph)
-    facts = _facts(compiled)
+    facts = compiled.start_facts()
     # The checksum covers everything in the definition: a new description, label or trigger is a new version too.
     meaning = [json.loads(graph), facts, compiled.description, compiled.enabled, dict(compiled.labels)]
+    if compiled.title is not None:  # definitions without a title have the checksum that they had before titles existed
+        meaning.append(compiled.title)
     return NewVersion(
         tenant=tenant,
         id=id_,
@@ -167,21 +170,5 @@ def new_version(tenant: int, id_: bytes, compiled: Compiled, data: bytes | str) 
         graph=graph,
         checksum=codec.fingerprint(json.dumps(meaning).encode()),
         language=compiled.graph.language,
+        title=compiled.title,
     )
-
-
-def _facts(compiled: Compiled) -> dict[str, Any]:
-    """Collect what a start of this version reads beside its graph."""
-    trigger = compiled.trigger
-    facts: dict[str, Any] = {"type": str(trigger.type), "code": (*codec.features(compiled.graph), *compiled.code)}
-    if trigger.config:
-        facts["config"] = dict(trigger.config)
-    if trigger.condition is not None:
-        facts["condition"] = trigger.condition
-    if compiled.trigger_schema is not None:
-        facts["payload"] = compiled.trigger_schema
-    if compiled.queue is not None:
-        facts["queue"] = compiled.queue
-    if compiled.priority is not None:
-        facts["priority"] = compiled.priority
-    return facts

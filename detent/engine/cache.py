@@ -10,14 +10,16 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final, Generic, TypeVar
 
-from detent.errors import NotFound, NotStartable, UnknownGraph
+from detent.errors import InvalidDefinition, NotFound, NotStartable, UnknownGraph
+from detent.forms.compile import compile_document, is_code
+from detent.forms.definition import read_definition
 from detent.forms.payload_schema import PayloadSchema
 from detent.graph import codec
 from detent.ids import WORKFLOW, InvalidId, parse, show
 from detent.observe import emit
 from detent.planner.prepared import Prepared, prepare
-from detent.store.protocol import CommandStore, NodeStore
-from detent.store.rows import WorkflowRow
+from detent.store.protocol import NodeStore, WorkflowStore
+from detent.store.rows import StartCheck, VersionFacts, VersionRow, WorkflowRow
 
 #: The approximate size limit of each cache, in bytes.
 CACHE_BYTES: Final = 64_000_000
@@ -130,7 +132,7 @@ class GraphCache:
 # Workflows that can be started, cached in memory.
 #
 # This process is not notified when another process saves, disables or deletes a workflow. It need not be: the store
-# accepts a start only if its version is still the current one (see `NewRun.current`). After a refusal the workflow is
+# accepts a start only if its version is still the current one (see `StartCheck`). After a refusal the workflow is
 # loaded again. So a stale entry costs a second attempt, but never a run of the wrong version.
 
 
@@ -140,7 +142,7 @@ DEFAULT_QUEUE: Final = "default"
 
 @dataclass(frozen=True, slots=True)
 class Startable:
-    """The current version of a workflow, ready to be started."""
+    """A version of a workflow, ready to be started. `check` is what the store has to check of it."""
 
     id: bytes
     version: int
@@ -151,14 +153,16 @@ class Startable:
     code: tuple[str, ...]
     labels: str | None
     payload: PayloadSchema | None
+    check: StartCheck = StartCheck.CURRENT
 
 
 class WorkflowCache:
     """A cache of startable workflows by the key that callers use: id or name."""
 
-    def __init__(self, store: CommandStore, graphs: GraphCache) -> None:
+    def __init__(self, store: WorkflowStore, graphs: GraphCache) -> None:
         self._store, self._graphs = store, graphs
         self._kept: ByteCache[tuple[int, str], Startable] = ByteCache()
+        self._pinned: ByteCache[tuple[int, str, int], Startable] = ByteCache()
         self._loads: dict[tuple[int, str], asyncio.Task[Startable]] = {}
 
     async def startable(self, tenant: int, key: str) -> Startable:
@@ -179,6 +183,27 @@ class WorkflowCache:
         """Return the workflow as it is in the store now. Raise NotFound or NotStartable."""
         self._kept.pop((tenant, key))
         return await self._load(tenant, key)
+
+    async def pinned(self, tenant: int, key: str, number: int, *, again: bool = False) -> Startable:
+        """Return a version of the workflow, whichever is current, from the cache unless it is read `again`. Raise
+        NotFound or NotStartable."""
+        place = (tenant, key, number)
+        kept = None if again else self._pinned.get(place)
+        if kept is not None:
+            return kept
+        row = await self.row(tenant, key)
+        refuse_unless_active(row)
+        prepared, version = await self.version(row, number)
+        made = startable(_at(row, version), prepared, StartCheck.STARTABLE)
+        return self._pinned.put(place, made, weight(len(version.source)))
+
+    async def version(self, row: WorkflowRow, number: int) -> tuple[Prepared, VersionRow]:
+        """Return a version of a workflow, with its facts. Raise NotFound if there is none."""
+        found = await self._store.version(row.tenant, row.id, number)
+        graphs = await self._graphs.get([(row.id, number)]) if found is not None else {}
+        if found is None or (row.id, number) not in graphs:
+            raise NotFound(f"the workflow {row.name!r} has no version {number}")
+        return graphs[row.id, number][1], found._replace(facts=facts_of(row, found))
 
     async def _load(self, tenant: int, key: str) -> Startable:
         row = await self.row(tenant, key)
@@ -220,7 +245,31 @@ def refuse_unless_active(row: WorkflowRow) -> None:
         raise NotStartable(f"Workflow is disabled: {row.name}")
 
 
-def startable(row: WorkflowRow, prepared: Prepared) -> Startable:
+def facts_of(row: WorkflowRow, version: VersionRow) -> VersionFacts:
+    """Return the facts of a version of a workflow.
+
+    A version that older code saved has none. If it is the current one, they are in the workflow's row. Otherwise its
+    text is compiled again. If that is not possible, because it is Python code or its form has changed, the facts of the
+    current version stand in."""
+    if version.facts is not None:
+        return version.facts
+    if version.version == row.version or is_code(row.form):
+        return row.facts()
+    try:
+        compiled = compile_document(read_definition(version.source))
+    except InvalidDefinition:
+        return row.facts()
+    labels = json.dumps(dict(compiled.labels)) if compiled.labels else None
+    return VersionFacts(compiled.form, compiled.title, compiled.description, json.dumps(compiled.start_facts()), labels)
+
+
+def _at(row: WorkflowRow, version: VersionRow) -> WorkflowRow:
+    """Return a workflow's row as if that version were its current one."""
+    assert version.facts is not None
+    return row._replace(version=version.version, source=version.source, **version.facts._asdict())
+
+
+def startable(row: WorkflowRow, prepared: Prepared, check: StartCheck = StartCheck.CURRENT) -> Startable:
     """Build the startable workflow from its row and its prepared graph."""
     facts = json.loads(row.trigger)
     return Startable(
@@ -233,4 +282,5 @@ def startable(row: WorkflowRow, prepared: Prepared) -> Startable:
         code=tuple(facts.get("code", ())),
         labels=row.labels,
         payload=PayloadSchema(facts["payload"]) if facts.get("payload") else None,
+        check=check,
     )

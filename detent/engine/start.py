@@ -30,7 +30,7 @@ from detent.run.plan import NOTHING, Plan
 from detent.run.state import Checkpoint, RunFacts, RunState
 from detent.run.status import Status
 from detent.store.protocol import CommandStore
-from detent.store.rows import NewCallback, NewRun, RunRow, hero_of, released_key
+from detent.store.rows import NewCallback, NewRun, RunRow, StartCheck, hero_of, released_key
 
 #: How far in the future a start may be.
 LATEST: Final = 10 * 365 * 86_400 * SECOND
@@ -45,9 +45,9 @@ class PreparedStart:
     """A start that is resolved to one version of a workflow.
 
     `input` is JSON with `body`, `headers` and `query`. `code` has the names of the user code it needs. A run with
-    `start_at` in the future is pending until then. With `current`, the store refuses a version that is not current any
-    more. `reuse` has results of the run that it continues. Only one open run may have an `active_key`; a successor
-    takes it from the run in `successor_of`. `asked`: the priority was given for this run and is not the workflow's.
+    `start_at` in the future is pending until then. The store refuses the start if `check` fails. `reuse` has results of
+    the run that it continues. Only one open run may have an `active_key`; a successor takes it from the run in
+    `successor_of`. `asked`: the priority was given for this run and is not the workflow's.
     """
 
     tenant: int
@@ -66,7 +66,7 @@ class PreparedStart:
     request_hash: bytes | None = None
     hero: tuple[str, str] | None = None
     start_at: Instant | None = None
-    current: bool = False
+    check: StartCheck = StartCheck.NONE
     origin: bytes | None = None
     origin_kind: str | None = None
     fired_by: bytes | None = None
@@ -127,7 +127,9 @@ class PreparedSuccessor:
     def build(self, signals: tuple[Checkpoint, ...]) -> PendingWrite:
         """Build the rows of its start. It begins with these signals on record."""
         reuse = Reuse({}, operations=signals) if signals else None
-        return _prepare(self.engine, self.node, replace(self.request, id=self.id, reuse=reuse, current=False))[0]
+        return _prepare(self.engine, self.node, replace(self.request, id=self.id, reuse=reuse, check=StartCheck.NONE))[
+            0
+        ]
 
 
 @dataclass(slots=True)
@@ -293,7 +295,7 @@ def _row(
         started_at=facts.started_at,
         origin_kind=request.origin_kind,
         fired_by=request.fired_by,
-        current=request.current,
+        check=request.check,
         active_key=request.active_key,
         successor_of=request.successor_of,
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
+from detent.graph.codec import features
 from detent.graph.model import Graph
 
 MOST_STEPS: Final = 1_000
@@ -81,3 +82,19 @@ class Compiled:
     trigger_schema: Mapping[str, Any] | None = None
     warnings: tuple[str, ...] = ()
     title: str | None = None
+
+    def start_facts(self) -> dict[str, Any]:
+        """Return what a start of this version reads beside its graph, as JSON."""
+        trigger = self.trigger
+        facts: dict[str, Any] = {"type": str(trigger.type), "code": (*features(self.graph), *self.code)}
+        if trigger.config:
+            facts["config"] = dict(trigger.config)
+        if trigger.condition is not None:
+            facts["condition"] = trigger.condition
+        if self.trigger_schema is not None:
+            facts["payload"] = self.trigger_schema
+        if self.queue is not None:
+            facts["queue"] = self.queue
+        if self.priority is not None:
+            facts["priority"] = self.priority
+        return facts

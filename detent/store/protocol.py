@@ -22,17 +22,20 @@ from detent.store.rows import (
     CallbackRow,
     ClaimResult,
     Delivery,
+    DraftRow,
     Finding,
     Flush,
     Flushed,
     Mail,
     MessageKind,
+    NewDraft,
     NewVersion,
     NodeOffer,
     Orphan,
     Receipt,
     RunCriteria,
     RunRow,
+    SavedDraft,
     SavedVersion,
     TimelineCursor,
     TimelineRow,
@@ -145,6 +148,9 @@ class NodeStore(Protocol):
     async def graphs(self, versions: Sequence[tuple[bytes, int]]) -> dict[tuple[bytes, int], tuple[str, bytes]]:
         """Return (workflow name, compiled graph) by (workflow, version)."""
 
+    async def archived(self, workflows: Sequence[bytes]) -> set[bytes]:
+        """Return which of these workflows are archived."""
+
 
 class CommandStore(Protocol):
     """The verbs that commands (of API, command line, triggers) use. No verb changes a run's row."""
@@ -167,36 +173,6 @@ class CommandStore(Protocol):
         """Put a message into the inbox of an open run. Return False if the run does not exist or has ended.
 
         A run cannot end between the check and the insert: its end comes first, or its end finds the message."""
-
-    async def save_workflow(
-        self, version: NewVersion, *, replace: bool, expected: tuple[int, int] | None = None
-    ) -> SavedVersion | Unsaved:
-        """Create a workflow; with `replace`, add a new version to the workflow of that name.
-
-        The trigger in the definition replaces the previous one, and has the same id while its kind does not change.
-        `expected` is the (version, updated_at) that the caller expects to replace."""
-
-    async def workflow(self, tenant: int, key: bytes | str) -> WorkflowRow | None:
-        """Find a workflow by id or by name. Deleted workflows are not found."""
-
-    async def deleted_workflow(self, tenant: int, name: str) -> bytes | None:
-        """Return the id of the workflow of that name that was deleted last."""
-
-    async def workflows(
-        self, tenant: int, *, limit: int, after: str | None = None, enabled: bool | None = None
-    ) -> list[WorkflowRow]:
-        """List workflows by name."""
-
-    async def versions(self, tenant: int, workflow: bytes) -> list[VersionRow]:
-        """List the versions of a workflow, newest first."""
-
-    async def enable_workflow(self, tenant: int, workflow: bytes, *, enabled: bool) -> bool:
-        """Enable or disable a workflow. Return False if it does not exist."""
-
-    async def delete_workflow(self, tenant: int, workflow: bytes) -> int | None:
-        """Mark a workflow and its triggers as deleted, and free its name. Its runs continue.
-
-        Return the time of the deletion, or `None` if the workflow does not exist."""
 
     async def run(self, tenant: int, run: bytes) -> RunRow | None: ...
 
@@ -246,6 +222,95 @@ class CommandStore(Protocol):
 
     async def kept(self, run: bytes) -> dict[str, bytes]:
         """Return the results that steps of this run stored in the user's own transactions, by step."""
+
+
+class WorkflowStore(Protocol):
+    """The verbs of workflows, their versions and their drafts. They are verbs of commands."""
+
+    async def save_workflow(
+        self, version: NewVersion, *, replace: bool, expected: tuple[int, int] | None = None
+    ) -> SavedVersion | Unsaved:
+        """Create a workflow; with `replace`, give the workflow of that name this version as its current one.
+
+        If a version has the checksum already, that one becomes current. Otherwise a version is added, with the number
+        after the greatest one. A workflow with the status `draft` becomes `active`; its draft stays.
+
+        The trigger in the definition replaces the previous one, and has the same id while its kind does not change.
+        `expected` is the (version, updated_at) that the caller expects to replace."""
+
+    async def activate_version(self, version: NewVersion, number: int) -> SavedVersion | Unsaved:
+        """Make a stored version of the workflow `version.id` its current one, with the facts and the trigger given.
+
+        It stays enabled or disabled as it is. Its status `draft` becomes `active`. Return MISSING or ARCHIVED."""
+
+    async def change_status(
+        self, tenant: int, workflow: bytes, status: str, *, slots: Sequence[tuple[bytes, int, int]] = ()
+    ) -> str | None:
+        """Archive an active workflow (`archived`), or reactivate an archived one (`active`).
+
+        An archived workflow is disabled, and none of its schedules has a next slot. A reactivated one is enabled.
+        `slots` then has (trigger, updated_at, next_at) of its schedules: each gets that slot if it is enabled and has
+        not changed since. Return the status before, or `None` if the workflow does not exist. A workflow with the
+        status `draft` stays as it is."""
+
+    async def save_draft(
+        self, draft: NewDraft, *, expected: int | None = None, unpublished: bool = False
+    ) -> SavedDraft | Unsaved:
+        """Save the draft of the workflow of that name. If there is none, create it with the status `draft`.
+
+        `expected` is the revision of the draft to replace, 0 if there must be none (CHANGED otherwise; MISSING if
+        there is no workflow). `unpublished`: return PUBLISHED unless the status of the workflow is `draft`."""
+
+    async def draft(self, tenant: int, workflow: bytes) -> DraftRow | None:
+        """Return the draft of a workflow."""
+
+    async def drop_draft(self, tenant: int, workflow: bytes, *, expected: int | None = None) -> Unsaved | None:
+        """Delete the draft of a workflow that has a version. Return why it was not deleted: MISSING, CHANGED or
+        UNPUBLISHED."""
+
+    async def publish_draft(self, version: NewVersion, *, revision: int, activate: bool) -> SavedVersion | Unsaved:
+        """Make a version of the draft of the workflow `version.id`, and delete the draft, in one transaction.
+
+        Return CHANGED if the draft's revision is another one, MISSING if there is no draft, ARCHIVED. The version is
+        found or added as by `save_workflow`, and becomes current only with `activate`."""
+
+    async def store_draft(self, version: NewVersion, *, revision: int) -> bool:
+        """Store the draft of the workflow `version.id` as its version -`revision`, so that it can be run.
+
+        Return False if the draft has another revision by now. A stored draft is deleted with its last run, unless the
+        workflow's draft still has its revision."""
+
+    async def workflow(self, tenant: int, key: bytes | str) -> WorkflowRow | None:
+        """Find a workflow by id or by name. Deleted workflows are not found."""
+
+    async def deleted_workflow(self, tenant: int, name: str) -> bytes | None:
+        """Return the id of the workflow of that name that was deleted last."""
+
+    async def workflows(
+        self,
+        tenant: int,
+        *,
+        limit: int,
+        after: str | None = None,
+        enabled: bool | None = None,
+        status: str | None = None,
+    ) -> list[WorkflowRow]:
+        """List workflows by name."""
+
+    async def versions(self, tenant: int, workflow: bytes, *, drafts: bool = False) -> list[VersionRow]:
+        """List the versions of a workflow, newest first; with `drafts`, the drafts that were run instead."""
+
+    async def version(self, tenant: int, workflow: bytes, number: int) -> VersionRow | None:
+        """Return one version of a workflow."""
+
+    async def enable_workflow(self, tenant: int, workflow: bytes, *, enabled: bool) -> bool:
+        """Enable or disable a workflow. Return False if it does not exist."""
+
+    async def delete_workflow(self, tenant: int, workflow: bytes, *, unless_active: bool = False) -> int | Unsaved:
+        """Mark a workflow and its triggers as deleted, delete its draft, and free its name. Its runs continue.
+
+        A workflow without any version is removed. Return the time of the deletion, or MISSING. With `unless_active`,
+        return ACTIVE for an active workflow."""
 
 
 class TriggerStore(Protocol):
@@ -373,7 +438,7 @@ class Hints(Protocol):
         """Call `heard` for every hint of another node. Return when the connection is lost."""
 
 
-class Store(NodeStore, CommandStore, TriggerStore, MaintenanceStore, Protocol):
+class Store(NodeStore, CommandStore, WorkflowStore, TriggerStore, MaintenanceStore, Protocol):
     """A complete store. `hints` is `None` if its nodes can only poll."""
 
     hints: Hints | None

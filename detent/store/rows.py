@@ -5,9 +5,10 @@ Times are microseconds since the Unix epoch by the database's clock. Ids are 16 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 from typing import Final, NamedTuple
 
 from detent.errors import StoreError
@@ -25,6 +26,15 @@ NO_ID: Final = bytes(16)
 TimelineCursor = tuple[int, bytes, int]
 
 
+class StartCheck(IntEnum):
+    """What must be true of a start's workflow at the moment its run is inserted. Otherwise the start is refused."""
+
+    NONE = 0
+    CURRENT = 1  # it is active and enabled, and that version is its current one
+    STARTABLE = 2  # it is active and enabled, and has that version
+    STORED = 3  # it has that version, whatever its status: a run of a draft
+
+
 class NewRun(NamedTuple):
     """A run to insert.
 
@@ -33,8 +43,7 @@ class NewRun(NamedTuple):
     `code` is a JSON list of the user actions it needs, `None` if it needs none.
 
     The start is refused if a run of that tenant has its `request_id`, or an open run of that tenant has its
-    `active_key`. With `current` it is also refused unless the workflow exists, is active, enabled and still at that
-    version. A run holds its key until the flush that ends it has returned.
+    `active_key`, or if `check` fails. A run holds its key until the flush that ends it has returned.
 
     A successor (`successor_of`) takes the key of that run when it is inserted, if that run is open and owned by the
     node. That run then has its `released_key`. If the successor is refused, the other run still has its key, and other
@@ -64,7 +73,7 @@ class NewRun(NamedTuple):
     started_at: int
     origin_kind: str | None = None  # retry, rerun or fork of `origin`
     fired_by: bytes | None = None  # the trigger that started it
-    current: bool = False
+    check: StartCheck = StartCheck.NONE
     active_key: str | None = None  # at most one open run of a tenant has it
     successor_of: bytes | None = None  # the run whose active key it takes
 
@@ -366,8 +375,29 @@ class RunCriteria:
         return {name: value for name in self.__slots__ if (value := getattr(self, name)) not in (None, ())}
 
 
+class VersionFacts(NamedTuple):
+    """What a start of a version needs beside its graph, and what a workflow shows of its current version.
+
+    `trigger` and `labels` are JSON. A workflow's row has those of its current version."""
+
+    form: str
+    title: str | None
+    description: str | None
+    trigger: str
+    labels: str | None
+
+    def encode(self) -> str:
+        """Return the facts as a version's row stores them."""
+        return json.dumps(self._asdict())
+
+    @classmethod
+    def decode(cls, data: str) -> VersionFacts:
+        """Return the facts that a version's row stores."""
+        return cls(**json.loads(data))
+
+
 class NewVersion(NamedTuple):
-    """A workflow definition to save. A new version is created only if the checksum differs from the current one."""
+    """A workflow definition to save. A new version is created only if no version has the checksum."""
 
     tenant: int
     id: bytes  # used if the name is new
@@ -382,18 +412,64 @@ class NewVersion(NamedTuple):
     checksum: str
     language: int
     owned_trigger: NewTrigger | None = None  # the trigger of the definition; `None` removes the previous one
+    title: str | None = None
+
+    def facts(self) -> VersionFacts:
+        """Return what its row stores for later starts."""
+        return VersionFacts(self.form, self.title, self.description, self.trigger, self.labels)
+
+
+class NewDraft(NamedTuple):
+    """A draft to save. `problems` is a JSON list of {field, message}, empty if the draft can be published."""
+
+    tenant: int
+    id: bytes  # the id of the workflow if the name is new
+    name: str
+    form: str
+    title: str | None
+    description: str | None
+    source: str
+    problems: str
+    author: str
+
+
+class SavedDraft(NamedTuple):
+    """The result of saving a draft. `created`: the name was new."""
+
+    id: bytes
+    revision: int
+    created: bool
+
+
+class DraftRow(NamedTuple):
+    """The draft of a workflow. Each save raises `revision`; a workflow never has the same revision twice."""
+
+    workflow: bytes
+    tenant: int
+    source: str
+    form: str
+    revision: int
+    problems: str
+    author: str
+    updated_at: int
 
 
 class Unsaved(StrEnum):
-    """Why a workflow was not saved."""
+    """Why a workflow or its draft was not saved or deleted."""
 
     TAKEN = "taken"  # another workflow has the name
-    CHANGED = "changed"  # the current version is not the expected one
+    CHANGED = "changed"  # the current version, or the draft's revision, is not the expected one
     MISSING = "missing"  # it does not exist, and a version was expected
+    PUBLISHED = "published"  # it has the status `active` or `archived`, and only a draft may be replaced
+    UNPUBLISHED = "unpublished"  # it has no version, so it is nothing without its draft
+    ARCHIVED = "archived"  # it must be reactivated first
+    ACTIVE = "active"  # it must be archived first
 
 
 class SavedVersion(NamedTuple):
-    """The result of a save. `created`: the name was new. `changed`: a new version was created."""
+    """The result of a save. `created`: the name was new. `changed`: another version is current than before.
+
+    Of a draft that was published without activating it, `changed` says that a version was added."""
 
     id: bytes
     version: int
@@ -402,7 +478,10 @@ class SavedVersion(NamedTuple):
 
 
 class WorkflowRow(NamedTuple):
-    """A workflow with its current version."""
+    """A workflow with its current version.
+
+    A workflow that was never activated has the status `draft` and version 0, without source and graph. `draft` is the
+    revision of its draft, `None` if it has none."""
 
     id: bytes
     tenant: int
@@ -418,6 +497,12 @@ class WorkflowRow(NamedTuple):
     updated_at: int
     source: str
     graph: bytes
+    title: str | None = None
+    draft: int | None = None
+
+    def facts(self) -> VersionFacts:
+        """Return the facts of the current version."""
+        return VersionFacts(self.form, self.title, self.description, self.trigger, self.labels)
 
 
 class Finding(NamedTuple):
@@ -429,12 +514,15 @@ class Finding(NamedTuple):
 
 
 class VersionRow(NamedTuple):
-    """One version of a workflow."""
+    """One version of a workflow. A number below zero is a draft that was run.
+
+    `facts` is `None` in versions that code of the first tables saved."""
 
     version: int
     checksum: str
     created_at: int
     source: str
+    facts: VersionFacts | None = None
 
 
 class NodeOffer(NamedTuple):

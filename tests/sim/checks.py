@@ -9,7 +9,18 @@ from detent.graph.model import Ending, StepKind
 from detent.run.journal import Decided, Entry, EntryData, Kind, decode_data, decode_opening
 from detent.run.state import TIMED, Phase, RunFacts
 from detent.run.status import TERMINAL, Status
-from detent.store.rows import CallbackState, ClaimResult, Delivery, End, Flush, Flushed, NewRun, Park, Receipt
+from detent.store.rows import (
+    CallbackState,
+    ClaimResult,
+    Delivery,
+    End,
+    Flush,
+    Flushed,
+    NewRun,
+    Park,
+    Receipt,
+    StartCheck,
+)
 from tests.sim.again_rules import AgainRules
 from tests.sim.effect_rules import EffectRules
 from tests.sim.effects import Ledger
@@ -122,7 +133,8 @@ class Checks:
             raise Violation(f"two runs have the request id {start.request_id!r}")
         self._check_key(start)
         saved = self._model.saved[start.workflow]
-        if start.current and (start.version != saved.version or not saved.new.enabled):
+        is_current = start.version == saved.version and saved.new.enabled and saved.status == "active"
+        if start.check is StartCheck.CURRENT and not is_current:
             raise Violation("a run of a version that is not the current one was started")
         self.on_start(start)
         if start.status == Status.PENDING:

@@ -39,7 +39,7 @@ async def test_a_start_comes_back_as_it_was_given(store: Store) -> None:
     )  # fmt: skip
     assert await node.flush(starts=[given])
     row = await row_of(store, given.id)
-    for name in set(given._fields) - {"owned", "current", "successor_of"}:
+    for name in set(given._fields) - {"owned", "check", "successor_of"}:
         assert getattr(row, name) == getattr(given, name), name
     assert (row.owner, row.generation, row.ended_at, row.output, row.error) == (node.id, 1, None, None, None)
 

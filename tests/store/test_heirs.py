@@ -11,7 +11,7 @@ from detent.clock import SystemClock
 from detent.errors import StoreBusy, StoreLocked
 from detent.store.factory import open_store
 from detent.store.protocol import Store
-from detent.store.rows import Flush, NewRun, SavedVersion, released_key
+from detent.store.rows import Flush, NewRun, SavedVersion, StartCheck, released_key
 from detent.store.sql.mysql.flush import blob
 from tests.store.make import HOUR, NOON, Node, end, entries, park, start, version
 from tests.store.sessions import session
@@ -36,7 +36,7 @@ async def saved(store: Store) -> dict[str, Any]:
     """What a start of a workflow that is saved has, and that it must be current."""
     workflow = await store.save_workflow(version(), replace=False)
     assert isinstance(workflow, SavedVersion)
-    return {"workflow": workflow.id, "version": 1, "current": True}
+    return {"workflow": workflow.id, "version": 1, "check": StartCheck.CURRENT}
 
 
 @pytest.mark.parametrize("owned", [True, False])

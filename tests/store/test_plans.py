@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import ClauseElement
 
 from detent.ids import new_id
-from detent.store.rows import NO_ID, Flush, MessageKind, RunCriteria, SavedVersion
+from detent.store.rows import NO_ID, Flush, MessageKind, RunCriteria, SavedVersion, StartCheck
 from detent.store.sql import statements
 from detent.store.sql.compiler import compiled
 from detent.store.sql.postgres.connection import DIALECT as POSTGRES
@@ -129,7 +129,9 @@ async def test_a_checked_flush_does_not_walk_through_runs_or_workflows(
                from generate_series(1, 5000) g"""
         )
     looking = await connect(Address.parse(postgres_database).for_lookups())
-    runs = [start(owned=True, workflow=saved.id, current=True, request_id=f"r{number}") for number in range(5)]
+    runs = [
+        start(owned=True, workflow=saved.id, check=StartCheck.CURRENT, request_id=f"r{number}") for number in range(5)
+    ]
     flush = Flush(starts=runs, entries=[found for run in runs for found in entries(run.id, 2)], ends=[end(new_id())])
     try:
         for again in (False, True):

@@ -8,7 +8,7 @@ from detent.errors import StoreError
 from detent.ids import new_id
 from detent.run.journal import Kind
 from detent.store.protocol import Store
-from detent.store.rows import Flush, NewRun, SavedVersion
+from detent.store.rows import Flush, NewRun, SavedVersion, StartCheck
 from tests.store.make import HOUR, NOON, Node, activation, callback, end, entries, entry, message, park, start, version
 
 
@@ -46,13 +46,15 @@ async def test_a_request_id_stays_taken_when_its_run_has_ended(store: Store) -> 
 async def test_a_start_of_a_workflow_that_is_current_is_made(store: Store) -> None:
     node = await Node.register(store)
     made = await saved(store)
-    run = start(workflow=made.id, version=1, current=True)
+    run = start(workflow=made.id, version=1, check=StartCheck.CURRENT)
     assert await node.refused(starts=[run]) == frozenset()
     assert await store.run(1, run.id) is not None
 
 
 async def is_refused(store: Store, node: Node, made: SavedVersion, number: int) -> bool:
-    checked, unchecked = (start(workflow=made.id, version=number, current=current) for current in (True, False))
+    checked, unchecked = (
+        start(workflow=made.id, version=number, check=check) for check in (StartCheck.CURRENT, StartCheck.NONE)
+    )
     refused = await node.refused(starts=[checked, unchecked])
     assert refused <= {checked.id}
     assert (await store.run(1, checked.id) is None) == bool(refused)
@@ -80,8 +82,8 @@ async def test_a_start_is_refused_unless_its_workflow_is_there_enabled_and_at_th
 async def test_a_request_id_whose_start_was_refused_for_its_workflow_is_free(store: Store) -> None:
     node = await Node.register(store)
     made = await saved(store)
-    stale = start(workflow=made.id, version=7, current=True, request_id="r")
-    good = start(workflow=made.id, version=1, current=True, request_id="r")
+    stale = start(workflow=made.id, version=7, check=StartCheck.CURRENT, request_id="r")
+    good = start(workflow=made.id, version=1, check=StartCheck.CURRENT, request_id="r")
     assert await node.refused(starts=[stale, good]) == {stale.id}
     assert await store.run(1, good.id) is not None
 
@@ -143,7 +145,7 @@ async def test_what_a_flush_says_of_other_runs_is_written_beside_a_refused_start
 async def test_a_start_sent_again_counts_as_made_by_its_first_sending(store: Store, owned: bool) -> None:
     node = await Node.register(store)
     made = await saved(store)
-    run = start(owned=owned, request_id="r", workflow=made.id, version=1, current=True)
+    run = start(owned=owned, request_id="r", workflow=made.id, version=1, check=StartCheck.CURRENT)
     late = start(owned=owned, request_id="r")
     parts: dict[str, Any] = {
         "starts": [run, late],

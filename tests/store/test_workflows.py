@@ -78,12 +78,12 @@ async def test_a_deleted_workflow_is_gone_its_name_is_free_and_its_runs_go_on(st
     old = await kept(store)
     run = start(workflow=old.id, owned=True)
     await node.flush(starts=[run])
-    assert await store.delete_workflow(2, old.id) is None
+    assert await store.delete_workflow(2, old.id) is Unsaved.MISSING
     before = await store.now()
     deleted_at = await store.delete_workflow(1, old.id)
-    assert deleted_at is not None
+    assert isinstance(deleted_at, int)
     assert before <= deleted_at <= await store.now()
-    assert await store.delete_workflow(1, old.id) is None
+    assert await store.delete_workflow(1, old.id) is Unsaved.MISSING
     assert await store.workflow(1, old.id) is None
     assert await store.workflow(1, "orders") is None
     assert await store.workflows(1, limit=9) == []
@@ -98,7 +98,7 @@ async def test_a_deleted_workflow_is_gone_its_name_is_free_and_its_runs_go_on(st
     row = await store.run(1, run.id)
     assert row is not None
     assert row.workflow_name == "orders"
-    assert await store.delete_workflow(1, new.id) is not None
+    assert isinstance(await store.delete_workflow(1, new.id), int)
     assert await store.deleted_workflow(1, "orders") == new.id  # the last one
 
 

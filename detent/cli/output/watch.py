@@ -16,8 +16,8 @@ from detent.client import runs, workflows
 from detent.clock import SystemClock
 from detent.documents.runs import ENDED
 from detent.errors import DetentError
+from detent.forms.compile import compile_document
 from detent.forms.definition import read_definition
-from detent.forms.steps.form import compile_steps
 from detent.graph.draw import outline
 from detent.instant import SECOND
 
@@ -96,7 +96,7 @@ def step_lines(client: CommandClient, document: Document) -> list[tuple[str, str
     names = list(document["tasks"])
     try:
         definition = client.ask(workflows.get(document["workflow_id"]))["definition"]
-        lines = outline(compile_steps(read_definition(json.dumps(definition)), actions=None).graph)
+        lines = outline(compile_document(read_definition(json.dumps(definition)), actions=None).graph)
     except DetentError:
         return [(name, "") for name in names]
     return lines if {name for name, _ in lines} == set(names) else [(name, "") for name in names]

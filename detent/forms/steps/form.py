@@ -32,11 +32,12 @@ from detent.values.fields import Fields, Problems, described, inside, shown
 FORM: Final = "steps"
 _LIMITS: Final = Limits()
 _FIELDS: Final = (
-    *("name", "description", "form", "enabled", "output", "labels", "queue", "priority", "tasks", "steps"),
+    *("name", "title", "description", "form", "enabled", "output", "labels", "queue", "priority", "tasks", "steps"),
     *("max_duration", "max_duration_seconds", "one_per_hero"),
     *TRIGGER_FIELDS,
     "trigger_schema",
 )
+_LONGEST_TITLE: Final = 200
 _MAX_DURATION: Final = 30 * 86400.0
 
 
@@ -70,6 +71,7 @@ def compile_steps(
         form=FORM,
         graph=graph,
         trigger=trigger,
+        title=fields.text("title", most=_LONGEST_TITLE),
         description=read_description(fields),
         enabled=fields.boolean("enabled", True),
         code=user_actions(graph.steps),

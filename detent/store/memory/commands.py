@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 
 from detent.run.journal import NO_DATA, Entry
 from detent.run.status import UNCOMPLETED, Status
-from detent.store.memory.tables import MemoryTables, StoredRun, StoredTrigger, StoredWorkflow
+from detent.store.memory.tables import MemoryTables, StoredRun
 from detent.store.protocol import EVERY_RUN
 from detent.store.rows import (
     CONTINUED,
@@ -18,24 +18,18 @@ from detent.store.rows import (
     Delivery,
     Finding,
     MessageKind,
-    NewVersion,
     NodeOffer,
     Orphan,
     Receipt,
     RunCriteria,
     RunRow,
-    SavedVersion,
     TimelineCursor,
     TimelineRow,
-    Unsaved,
-    VersionRow,
-    WorkflowRow,
 )
-from detent.store.trigger_rows import NewTrigger
 
 
 class MemoryCommandStore(MemoryTables):
-    """The verbs of commands and of maintenance: callbacks, messages, workflows, reading runs, retention."""
+    """The verbs of commands and of maintenance: callbacks, messages, reading runs, retention."""
 
     async def deliver(
         self, run: bytes, step: str, *, data: bytes, message_id: str | None, now: int | None = None
@@ -73,100 +67,6 @@ class MemoryCommandStore(MemoryTables):
             return False
         self.post(run, kind, None, data)
         return True
-
-    async def save_workflow(
-        self, version: NewVersion, *, replace: bool, expected: tuple[int, int] | None = None
-    ) -> SavedVersion | Unsaved:
-        now = self.clock.wall()
-        old = self._named(version.tenant, version.name)
-        if old is None:
-            if expected is not None:
-                return Unsaved.MISSING
-            self.saved[version.id] = StoredWorkflow(version, 1, now, now, {1: (version, now)})
-            self._own_trigger(version.id, version.owned_trigger, now)
-            return SavedVersion(version.id, 1, created=True, changed=True)
-        if not replace:
-            return Unsaved.TAKEN
-        if expected is not None and expected != (old.version, old.updated_at):
-            return Unsaved.CHANGED
-        changed = old.new.checksum != version.checksum
-        if changed:
-            old.version += 1
-            old.versions[old.version] = (version, now)
-        old.new, old.updated_at = version._replace(id=old.new.id), max(now, old.updated_at + 1)
-        self._own_trigger(old.new.id, version.owned_trigger, now)
-        return SavedVersion(old.new.id, old.version, created=False, changed=changed)
-
-    def _own_trigger(self, workflow: bytes, new: NewTrigger | None, now: int) -> None:
-        """Replace the trigger of a definition with its new one."""
-        old = next(
-            (t for t in self.rules.values() if t.new.workflow == workflow and t.new.owned and not t.deleted_at), None
-        )
-        if old is not None and new is not None and old.new.kind == new.kind:
-            # A user may have paused the trigger: it stays paused. An unchanged schedule continues from its next slot.
-            next_at = old.new.next_at if old.new.config == new.config or not old.new.enabled else new.next_at
-            old.new = new._replace(
-                id=old.new.id, workflow=workflow, enabled=old.new.enabled, note=old.new.note, next_at=next_at
-            )
-            old.updated_at = max(now, old.updated_at + 1)
-            return
-        if old is not None:
-            old.deleted_at = now
-        if new is not None:
-            self.rules[new.id] = StoredTrigger(new._replace(workflow=workflow), now, now)
-
-    def _named(self, tenant: int, name: str) -> StoredWorkflow | None:
-        found = (w for w in self.saved.values() if (w.new.tenant, w.new.name) == (tenant, name) and not w.deleted_at)
-        return next(found, None)
-
-    def _there(self, tenant: int, workflow: bytes) -> StoredWorkflow | None:
-        saved = self.saved.get(workflow)
-        return saved if saved and saved.new.tenant == tenant and saved.deleted_at is None else None
-
-    async def workflow(self, tenant: int, key: bytes | str) -> WorkflowRow | None:
-        saved = self._named(tenant, key) if isinstance(key, str) else self._there(tenant, key)
-        return _workflow_row(saved) if saved else None
-
-    async def deleted_workflow(self, tenant: int, name: str) -> bytes | None:
-        mine = (w for w in self.saved.values() if (w.new.tenant, w.new.name) == (tenant, name))
-        deleted = [(w.deleted_at, w.new.id) for w in mine if w.deleted_at is not None]
-        return max(deleted)[1] if deleted else None
-
-    async def workflows(
-        self, tenant: int, *, limit: int, after: str | None = None, enabled: bool | None = None
-    ) -> list[WorkflowRow]:
-        mine = [
-            w
-            for w in self.saved.values()
-            if w.new.tenant == tenant
-            and w.deleted_at is None
-            and (after is None or w.new.name > after)
-            and (enabled is None or w.new.enabled is enabled)
-        ]
-        return [_workflow_row(w) for w in sorted(mine, key=lambda w: w.new.name)[:limit]]
-
-    async def versions(self, tenant: int, workflow: bytes) -> list[VersionRow]:
-        saved = self._there(tenant, workflow)
-        made = sorted(saved.versions.items(), reverse=True) if saved else []
-        return [VersionRow(number, new.checksum, at, new.source) for number, (new, at) in made]
-
-    async def enable_workflow(self, tenant: int, workflow: bytes, *, enabled: bool) -> bool:
-        saved = self._there(tenant, workflow)
-        if saved is None:
-            return False
-        saved.new = saved.new._replace(enabled=enabled)
-        saved.updated_at = max(self.clock.wall(), saved.updated_at + 1)
-        return True
-
-    async def delete_workflow(self, tenant: int, workflow: bytes) -> int | None:
-        saved = self._there(tenant, workflow)
-        if saved is None:
-            return None
-        saved.deleted_at = now = self.clock.wall()
-        for trigger in self.rules.values():
-            if trigger.new.workflow == workflow and trigger.deleted_at is None:
-                trigger.deleted_at = now
-        return now
 
     async def run(self, tenant: int, run: bytes) -> RunRow | None:
         row = self.table.get(run)
@@ -209,7 +109,7 @@ class MemoryCommandStore(MemoryTables):
 
     def _run_row(self, row: StoredRun) -> RunRow:
         new = row.new._asdict()
-        del new["owned"], new["current"], new["successor_of"]
+        del new["owned"], new["check"], new["successor_of"]
         saved = self.saved.get(row.new.workflow)
         changed = {"status": row.status, "wake_at": row.wake_at, "owner": row.owner, "generation": row.generation}
         ended = {"ended_at": row.ended_at, "output": row.output, "error": row.error}
@@ -284,12 +184,21 @@ class MemoryCommandStore(MemoryTables):
             and not self._is_run_open(row.new.parent or b"")
         ][:limit]
         for run in old:
-            del self.table[run]
+            row = self.table.pop(run)
+            if row.new.version < 0:
+                self._drop_stored_draft(row.new.workflow, row.new.version)
             self.entries.pop(run, None)
             for rows in (self.waits, self.results):
                 for key in [key for key in rows if key[0] == run]:
                     del rows[key]
         return len(old)
+
+    def _drop_stored_draft(self, workflow: bytes, version: int) -> None:
+        """Delete a draft that was run if no run needs it any more, unless it may be run again."""
+        saved = self.saved.get(workflow)
+        used = any((row.new.workflow, row.new.version) == (workflow, version) for row in self.table.values())
+        if saved is not None and not used and (saved.draft is None or saved.draft.revision != -version):
+            saved.versions.pop(version, None)
 
     async def compact(self) -> int:
         return 0
@@ -337,24 +246,4 @@ def _is_meant(row: StoredRun, where: RunCriteria) -> bool:
         and (where.started_after is None or new.started_at >= where.started_after)
         and (where.started_before is None or new.started_at < where.started_before)
         and (where.owned is None or where.owned == (row.owner is not None))
-    )
-
-
-def _workflow_row(saved: StoredWorkflow) -> WorkflowRow:
-    new = saved.new
-    return WorkflowRow(
-        id=new.id,
-        tenant=new.tenant,
-        name=new.name,
-        form=new.form,
-        description=new.description,
-        status="active",
-        enabled=new.enabled,
-        version=saved.version,
-        trigger=new.trigger,
-        labels=new.labels,
-        created_at=saved.created_at,
-        updated_at=saved.updated_at,
-        source=new.source,
-        graph=new.graph,
     )

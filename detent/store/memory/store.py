@@ -16,6 +16,7 @@ from detent.store.heartbeat import TaskHeartbeat
 from detent.store.memory.commands import MemoryCommandStore
 from detent.store.memory.tables import StoredCallback, StoredRun
 from detent.store.memory.triggers import MemoryTriggers
+from detent.store.memory.workflows import MemoryWorkflows
 from detent.store.protocol import Heartbeat
 from detent.store.rows import (
     FORWARDED,
@@ -28,11 +29,12 @@ from detent.store.rows import (
     Mail,
     NewRun,
     NodeOffer,
+    StartCheck,
     released_key,
 )
 
 
-class MemoryStore(MemoryCommandStore, MemoryTriggers):
+class MemoryStore(MemoryCommandStore, MemoryWorkflows, MemoryTriggers):
     """A store in this process. Its data is lost when the process ends."""
 
     # -- nodes
@@ -127,7 +129,7 @@ class MemoryStore(MemoryCommandStore, MemoryTriggers):
             }
             has_active = self._is_active(start) and not self._inherits(node, start)
             taken = not asked.isdisjoint(unique) or self._has_request(start) or has_active
-            if taken or (start.current and not self._is_current(start)):
+            if taken or not self._is_startable(start):
                 refused.add(start.id)
             else:
                 asked |= unique
@@ -146,9 +148,16 @@ class MemoryStore(MemoryCommandStore, MemoryTriggers):
         )
         return kept, frozenset(refused)
 
-    def _is_current(self, start: NewRun) -> bool:
+    def _is_startable(self, start: NewRun) -> bool:
+        """Return whether the check of a start passes."""
+        if start.check is StartCheck.NONE:
+            return True
         saved = self.saved.get(start.workflow)
-        return saved is not None and saved.deleted_at is None and saved.new.enabled and saved.version == start.version
+        if saved is None or saved.deleted_at is not None:
+            return False
+        if start.check is not StartCheck.STORED and not (saved.new.enabled and saved.status == "active"):
+            return False
+        return saved.version == start.version if start.check is StartCheck.CURRENT else start.version in saved.versions
 
     def _refuse_duplicates(self, flush: Flush, again: bool) -> None:
         if again:

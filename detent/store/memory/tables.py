@@ -8,7 +8,7 @@ from detent.clock import Clock
 from detent.run.journal import Entry
 from detent.run.status import TERMINAL
 from detent.store.protocol import Hints
-from detent.store.rows import CallbackState, Mail, NewRun, NewVersion, NodeOffer, Receipt
+from detent.store.rows import CallbackState, DraftRow, Mail, NewRun, NewVersion, NodeOffer, Receipt
 from detent.store.trigger_rows import FiringRow, NewTrigger
 
 
@@ -40,12 +40,15 @@ class StoredCallback:
 
 @dataclass(slots=True)
 class StoredWorkflow:
-    new: NewVersion
+    new: NewVersion  # the current version
     version: int
     created_at: int
     updated_at: int
     versions: dict[int, tuple[NewVersion, int]] = field(default_factory=dict)  # with the time of its creation
     deleted_at: int | None = None
+    status: str = "active"
+    draft: DraftRow | None = None
+    revision: int = 0  # of its last draft
 
 
 @dataclass(slots=True)

@@ -62,7 +62,9 @@ class MemoryTriggers(MemoryTables):
         found = [
             rule
             for rule in self._living()
-            if (rule.new.tenant, rule.new.kind, rule.new.enabled) == (tenant, "event", True) and rule.new.key in keys
+            if (rule.new.tenant, rule.new.kind, rule.new.enabled) == (tenant, "event", True)
+            and rule.new.key in keys
+            and self._is_of_active(rule)
         ]
         return [self._trigger_row(rule) for rule in sorted(found, key=lambda rule: rule.new.id)]
 
@@ -83,7 +85,11 @@ class MemoryTriggers(MemoryTables):
 
     async def due_triggers(self, *, limit: int) -> list[TriggerRow]:
         now = self.clock.wall()
-        due = [rule for rule in self._living() if rule.new.enabled and (rule.new.next_at or now + 1) <= now]
+        due = [
+            rule
+            for rule in self._living()
+            if rule.new.enabled and (rule.new.next_at or now + 1) <= now and self._is_of_active(rule)
+        ]
         due.sort(key=lambda rule: (rule.new.next_at or 0, rule.new.id))
         return [self._trigger_row(rule) for rule in due[:limit]]
 
@@ -186,6 +192,10 @@ class MemoryTriggers(MemoryTables):
 
     def _living(self) -> list[StoredTrigger]:
         return [rule for rule in self.rules.values() if rule.deleted_at is None]
+
+    def _is_of_active(self, rule: StoredTrigger) -> bool:
+        saved = self.saved.get(rule.new.workflow)
+        return saved is not None and saved.status == "active"
 
     def _trigger_row(self, rule: StoredTrigger) -> TriggerRow:
         saved = self.saved.get(rule.new.workflow)

@@ -23,7 +23,7 @@ from sqlalchemy import (
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 
-from detent.store.rows import Flush, NewRun
+from detent.store.rows import Flush, NewRun, StartCheck
 
 # SQL in files beside the code that runs it.
 
@@ -56,7 +56,7 @@ def checking(sql: str, *, checked: bool) -> str:
 def is_checked(flush: Flush) -> bool:
     """Return whether a start may be refused, or has one of the columns that few runs have."""
     return any(
-        start.current
+        start.check is not StartCheck.NONE
         or start.request_id is not None
         or start.active_key is not None
         or start.fired_by is not None

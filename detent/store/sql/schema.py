@@ -40,7 +40,7 @@ from detent.store.rows import Finding
 from detent.version import VERSION
 
 #: The revision this code needs: the newest migration of the kind `pre`.
-HEAD: Final = "0001"
+HEAD: Final = "0002"
 #: The revision of the first release of the code.
 FIRST: Final = "0001"
 #: The setting that stores the oldest revision of the code that may use the tables.
@@ -99,6 +99,8 @@ workflow = Table(
     Column("created_at", MOMENT, nullable=False),
     Column("updated_at", MOMENT, nullable=False),
     Column("deleted_at", MOMENT),
+    Column("title", LONG),
+    Column("revision", Integer),  # of its last draft; it never goes back
     sqlite_strict=True,
 )
 Index(
@@ -120,7 +122,23 @@ workflow_version = Table(
     Column("checksum", WORD, nullable=False),
     Column("language", Integer, nullable=False),
     Column("created_at", MOMENT, nullable=False),
+    Column("facts", LONG),  # `null` in versions that code of revision 0001 saved
     PrimaryKeyConstraint("workflow", "version"),
+    sqlite_strict=True,
+)
+Index("workflow_version_checksum", workflow_version.c.workflow, workflow_version.c.checksum)
+
+draft = Table(
+    "draft",
+    metadata,
+    Column("workflow", ID, primary_key=True),
+    Column("tenant", Integer, nullable=False),
+    Column("source", LONG, nullable=False),
+    Column("form", WORD, nullable=False),
+    Column("revision", Integer, nullable=False),
+    Column("problems", LONG, nullable=False),
+    Column("author", LONG, nullable=False),
+    Column("updated_at", MOMENT, nullable=False),
     sqlite_strict=True,
 )
 

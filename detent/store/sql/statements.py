@@ -1,4 +1,4 @@
-"""The statements that are not hot: runs, journals, callbacks, triggers, firings, workflows, settings and nodes."""
+"""The statements that are not hot: runs, journals, callbacks, triggers, firings, settings and nodes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from sqlalchemy import (
     bindparam,
     delete,
     func,
-    insert,
     literal_column,
     or_,
     select,
@@ -35,7 +34,6 @@ from detent.store.sql.schema import (
     setting,
     trigger,
     workflow,
-    workflow_version,
 )
 
 # The timeline: what happened in all runs of one hero, in the order of time.
@@ -124,9 +122,10 @@ LISTENERS: Final = _OF_TENANT.where(
     trigger.c.key.is_not(None),
     InList(trigger.c.key, "keys", ids=False),
     workflow.c.deleted_at.is_(None),
+    workflow.c.status == text("'active'"),
 )
 DUE_TRIGGERS: Final = (
-    _TRIGGERS.where(_SCHEDULED, trigger.c.next_at <= bindparam("now"))
+    _TRIGGERS.where(_SCHEDULED, trigger.c.next_at <= bindparam("now"), workflow.c.status == text("'active'"))
     .order_by(trigger.c.next_at, trigger.c.id)
     .limit(bindparam("limit"))
 )
@@ -303,127 +302,6 @@ REMEMBER: Final = (
     .values({trigger.c.last_at: bindparam("latest")})
 )
 DELETE_FIRINGS: Final = delete(firing).where(InList(firing.c.id, "ids", ids=True)).returning(firing.c.id)
-
-
-# The statements about workflows and their versions.
-
-
-_WORKFLOWS: Final = (
-    select(
-        workflow.c.id, workflow.c.tenant, workflow.c.name, workflow.c.form, workflow.c.description, workflow.c.status,
-        workflow.c.enabled, workflow.c.version, workflow.c.trigger, workflow.c.labels, workflow.c.created_at,
-        workflow.c.updated_at, workflow_version.c.source, workflow_version.c.graph,
-    )
-    .join_from(
-        workflow,
-        workflow_version,
-        (workflow_version.c.workflow == workflow.c.id) & (workflow_version.c.version == workflow.c.version),
-    )
-    .where(workflow.c.tenant == bindparam("tenant"), workflow.c.deleted_at.is_(None))
-)  # fmt: skip
-BY_ID: Final = _WORKFLOWS.where(workflow.c.id == bindparam("key"))
-BY_NAME: Final = _WORKFLOWS.where(workflow.c.name == bindparam("key"))
-DELETED_BY_NAME: Final = (
-    select(workflow.c.id)
-    .where(
-        workflow.c.tenant == bindparam("tenant"),
-        workflow.c.name == bindparam("name"),
-        workflow.c.deleted_at.is_not(None),
-    )
-    .order_by(workflow.c.deleted_at.desc())
-    .limit(1)
-)
-
-
-def _page(query: Select[Any]) -> Select[Any]:
-    return query.where(workflow.c.name > bindparam("after")).order_by(workflow.c.name).limit(bindparam("limit"))
-
-
-PAGE: Final = _page(_WORKFLOWS)
-PAGE_BY_ENABLED: Final = _page(_WORKFLOWS.where(workflow.c.enabled == bindparam("enabled")))
-
-VERSIONS: Final = (
-    select(
-        workflow_version.c.version, workflow_version.c.checksum, workflow_version.c.created_at,
-        workflow_version.c.source,
-    )
-    .join_from(workflow_version, workflow, workflow.c.id == workflow_version.c.workflow)
-    .where(
-        workflow.c.id == bindparam("workflow"), workflow.c.tenant == bindparam("tenant"),
-        workflow.c.deleted_at.is_(None),
-    )
-    .order_by(workflow_version.c.version.desc())
-)  # fmt: skip
-
-_LOCKED: Final = (
-    select(workflow.c.id, workflow.c.version, workflow.c.updated_at)
-    .where(workflow.c.tenant == bindparam("tenant"), workflow.c.deleted_at.is_(None))
-    .with_for_update()
-)
-LOCK_BY_NAME: Final = _LOCKED.where(workflow.c.name == bindparam("name"))
-LOCK_BY_ID: Final = _LOCKED.where(workflow.c.id == bindparam("id"))
-#: A shared lock: it blocks a deletion of the workflow, and no reader.
-SHARE: Final = (
-    select(workflow.c.id)
-    .where(
-        workflow.c.id == bindparam("workflow"),
-        workflow.c.tenant == bindparam("tenant"),
-        workflow.c.deleted_at.is_(None),
-    )
-    .with_for_update(read=True)
-)
-CHECKSUM: Final = select(workflow_version.c.checksum).where(
-    workflow_version.c.workflow == bindparam("id"), workflow_version.c.version == bindparam("version")
-)
-
-# If another process saves the same name at the same time, the unique index finds it, and no row is returned.
-NEW: Final = InsertIfAbsent(
-    text(
-        """insert into workflow (id, tenant, name, form, description, status, enabled, version, "trigger", labels,
-                                 created_at, updated_at)
-           values (:id, :tenant, :name, :form, :description, 'active', :enabled, 1, :trigger, :labels, :now, :now)"""
-    )
-)
-CHANGE: Final = (
-    update(workflow)
-    .where(workflow.c.id == bindparam("known"))
-    .values(
-        {
-            workflow.c.version: bindparam("next"),
-            workflow.c.form: bindparam("form"),
-            workflow.c.description: bindparam("description"),
-            workflow.c.enabled: bindparam("enabled"),
-            workflow.c.trigger: bindparam("trigger"),
-            workflow.c.labels: bindparam("labels"),
-            workflow.c.updated_at: bindparam("now"),
-        }
-    )
-)
-ENABLE: Final = (
-    update(workflow)
-    .where(workflow.c.id == bindparam("known"))
-    .values({workflow.c.enabled: bindparam("enabled"), workflow.c.updated_at: bindparam("now")})
-)
-DELETE: Final = (
-    update(workflow).where(workflow.c.id == bindparam("known")).values({workflow.c.deleted_at: bindparam("now")})
-)
-DROP_TRIGGERS: Final = (
-    update(trigger)
-    .where(trigger.c.workflow == bindparam("known"), trigger.c.deleted_at.is_(None))
-    .values({trigger.c.deleted_at: bindparam("now")})
-)
-NEW_VERSION: Final = insert(workflow_version).values(
-    {
-        workflow_version.c.workflow: bindparam("id"),
-        workflow_version.c.version: bindparam("next"),
-        workflow_version.c.tenant: bindparam("tenant"),
-        workflow_version.c.source: bindparam("source"),
-        workflow_version.c.graph: bindparam("graph"),
-        workflow_version.c.checksum: bindparam("checksum"),
-        workflow_version.c.language: bindparam("language"),
-        workflow_version.c.created_at: bindparam("now"),
-    }
-)
 
 
 #: Most runs have one of these. Runs of the other statuses have an index of their own.

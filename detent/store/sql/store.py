@@ -1,10 +1,11 @@
-"""A store on a SQL database of any dialect: one object with the verbs of its four parts."""
+"""A store on a SQL database of any dialect: one object with the verbs of its five parts."""
 
 from __future__ import annotations
 
 from detent.store.protocol import CommandStore, Hints, MaintenanceStore, NodeStore
 from detent.store.sql.access import SqlAccess
 from detent.store.sql.verbs import TriggerVerbs
+from detent.store.sql.workflow_verbs import WorkflowVerbs
 
 
 class SqlStore:
@@ -14,6 +15,7 @@ class SqlStore:
         self, access: SqlAccess, nodes: NodeStore, commands: CommandStore, maintenance: MaintenanceStore
     ) -> None:
         triggers = TriggerVerbs(access)
+        workflows = WorkflowVerbs(access)
 
         self.hints: Hints | None = None
 
@@ -31,17 +33,11 @@ class SqlStore:
         self.release = nodes.release
         self.journals = nodes.journals
         self.graphs = nodes.graphs
+        self.archived = nodes.archived
 
         self.deliver = commands.deliver
         self.deliver_many = commands.deliver_many
         self.send = commands.send
-        self.save_workflow = commands.save_workflow
-        self.workflow = commands.workflow
-        self.deleted_workflow = commands.deleted_workflow
-        self.workflows = commands.workflows
-        self.versions = commands.versions
-        self.enable_workflow = commands.enable_workflow
-        self.delete_workflow = commands.delete_workflow
         self.run = commands.run
         self.runs = commands.runs
         self.count_runs = commands.count_runs
@@ -55,6 +51,22 @@ class SqlStore:
         self.active_run = commands.active_run
         self.timeline = commands.timeline
         self.kept = commands.kept
+
+        self.save_workflow = workflows.save_workflow
+        self.activate_version = workflows.activate_version
+        self.change_status = workflows.change_status
+        self.save_draft = workflows.save_draft
+        self.draft = workflows.draft
+        self.drop_draft = workflows.drop_draft
+        self.publish_draft = workflows.publish_draft
+        self.store_draft = workflows.store_draft
+        self.workflow = workflows.workflow
+        self.deleted_workflow = workflows.deleted_workflow
+        self.workflows = workflows.workflows
+        self.versions = workflows.versions
+        self.version = workflows.version
+        self.enable_workflow = workflows.enable_workflow
+        self.delete_workflow = workflows.delete_workflow
 
         self.add_trigger = triggers.add_trigger
         self.trigger = triggers.trigger

@@ -370,7 +370,7 @@ def workflow_row(row: Sequence[Any]) -> tuple[WorkflowRow, int]:
 
 def run_values(run: NewRun, dialect: DialectName) -> dict[str, Any]:
     """Return the row of an unowned run."""
-    values = {name: value for name, value in run._asdict().items() if name not in ("owned", "current", "successor_of")}
+    values = {name: value for name, value in run._asdict().items() if name not in ("owned", "check", "successor_of")}
     values |= {"input": run.input.decode(), "opening": None if run.opening is None else run.opening.decode()}
     return fitted(schema.run, {**values, "owner": None, "epoch": 0}, dialect)
 
@@ -382,10 +382,10 @@ def callback_values(callback: NewCallback, now: int, dialect: DialectName) -> di
 
 def new_workflow_values(version: NewVersion, now: int, dialect: DialectName) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the rows of a new workflow and of its first version."""
-    names = ("id", "tenant", "name", "form", "description", "enabled", "trigger", "labels")
+    names = ("id", "tenant", "name", "form", "title", "description", "enabled", "trigger", "labels")
     given = version._asdict()
     whole = {name: given[name] for name in names}
     whole |= {"status": "active", "version": 1, "created_at": now, "updated_at": now}
     first = {name: given[name] for name in ("tenant", "source", "graph", "checksum", "language")}
-    first |= {"workflow": version.id, "version": 1, "created_at": now}
+    first |= {"workflow": version.id, "version": 1, "created_at": now, "facts": version.facts().encode()}
     return fitted(schema.workflow, whole, dialect), fitted(schema.workflow_version, first, dialect)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -16,20 +16,15 @@ from detent.store.rows import (
     CallbackRow,
     CallbackState,
     Mail,
-    NewVersion,
     NodeOffer,
     Orphan,
     Receipt,
     RunCriteria,
     RunRow,
-    SavedVersion,
     TimelineCursor,
     TimelineRow,
-    Unsaved,
-    VersionRow,
-    WorkflowRow,
 )
-from detent.store.sql import statements
+from detent.store.sql import statements, workflow_statements
 from detent.store.sql.access import Script, SqlAccess
 from detent.store.sql.schema import code_offered
 from detent.store.sql.statements import timeline
@@ -70,7 +65,7 @@ class TriggerVerbs(TriggerStore):
 
         def add() -> Script[bool]:
             values = {**new._asdict(), "now": now}
-            there = yield statements.SHARE, values
+            there = yield workflow_statements.SHARE, values
             if there:
                 yield statements.ADD_TRIGGER, values
             return bool(there)
@@ -275,123 +270,14 @@ def _firing(row: Sequence[Any]) -> FiringRow:
     return made if made.request is None else made._replace(request=row[9].encode())
 
 
-# Workflows and their versions, the same on every SQL database.
-
-
-Expected = tuple[int, int] | None
-
-
-def _save(version: NewVersion, replace: bool, expected: Expected, now: int) -> Script[SavedVersion | Unsaved]:
-    name = {"tenant": version.tenant, "name": version.name}
-    while True:
-        known = yield statements.LOCK_BY_NAME, name
-        if known:
-            return (yield from _change(version, known[0], replace, expected, now))
-        if expected is not None:
-            return Unsaved.MISSING
-        values = {**version._asdict(), "next": 1, "now": now}
-        if (yield statements.NEW, values):
-            yield statements.NEW_VERSION, values
-            yield from _own_trigger(version.id, version.owned_trigger, now)
-            return SavedVersion(version.id, 1, created=True, changed=True)
-        # Else another process saved the same name in between: look again.
-
-
-def _change(
-    version: NewVersion, known: Sequence[Any], replace: bool, expected: Expected, now: int
-) -> Script[SavedVersion | Unsaved]:
-    id_, seen, updated_at = known
-    if not replace:
-        return Unsaved.TAKEN
-    if expected is not None and expected != (seen, updated_at):
-        return Unsaved.CHANGED
-    [[checksum]] = yield statements.CHECKSUM, {"id": id_, "version": seen}
-    changed = checksum != version.checksum
-    number = seen + 1 if changed else seen
-    values = {**version._asdict(), "id": id_, "known": id_, "next": number, "now": max(now, updated_at + 1)}
-    yield statements.CHANGE, values
-    if changed:
-        yield statements.NEW_VERSION, {**values, "now": now}
-    yield from _own_trigger(id_, version.owned_trigger, now)
-    return SavedVersion(id_, number, created=False, changed=changed)
-
-
-def _own_trigger(workflow: bytes, new: NewTrigger | None, now: int) -> Script[None]:
-    """Replace the trigger of a definition with its new one."""
-    found = yield statements.OWNED_TRIGGER, {"workflow": workflow}
-    if found:
-        id_, kind, enabled, config, next_at, note, updated_at, tenant = found[0]
-        if new is not None and new.kind == kind:
-            # A user may have paused the trigger: it stays paused. An unchanged schedule continues from its next slot.
-            next_at = next_at if config == new.config or not enabled else new.next_at
-            kept = {"id": id_, "enabled": enabled, "note": note, "next_at": next_at, "seen": updated_at}
-            values = {**new._asdict(), **kept, "now": max(now, updated_at + 1)}
-            yield statements.CHANGE_TRIGGER, values
-            return
-        yield statements.DROP_TRIGGER, {"id": id_, "tenant": tenant, "now": now}
-    if new is not None:
-        yield statements.ADD_TRIGGER, {**new._asdict(), "workflow": workflow, "now": now}
-
-
-def _workflow(row: Sequence[Any]) -> WorkflowRow:
-    return WorkflowRow(*row)._replace(enabled=bool(row[6]))
+# Commands, the same on every SQL database.
 
 
 class SharedVerbs(CommandStore):
-    """The verbs of a command store that are the same on every database: reading runs, reading and saving workflows."""
+    """The verbs of a command store that are the same on every database: reading runs."""
 
     def __init__(self, access: SqlAccess) -> None:
         self._access = access
-
-    async def workflow(self, tenant: int, key: bytes | str) -> WorkflowRow | None:
-        clause = statements.BY_NAME if isinstance(key, str) else statements.BY_ID
-        rows = await self._access.query(clause, {"tenant": tenant, "key": key})
-        return _workflow(rows[0]) if rows else None
-
-    async def deleted_workflow(self, tenant: int, name: str) -> bytes | None:
-        rows = await self._access.query(statements.DELETED_BY_NAME, {"tenant": tenant, "name": name})
-        return bytes(rows[0][0]) if rows else None
-
-    async def workflows(
-        self, tenant: int, *, limit: int, after: str | None = None, enabled: bool | None = None
-    ) -> list[WorkflowRow]:
-        clause = statements.PAGE if enabled is None else statements.PAGE_BY_ENABLED
-        values = {"tenant": tenant, "after": after or "", "limit": limit, "enabled": enabled}
-        return [_workflow(row) for row in await self._access.query(clause, values)]
-
-    async def versions(self, tenant: int, workflow: bytes) -> list[VersionRow]:
-        rows = await self._access.query(statements.VERSIONS, {"tenant": tenant, "workflow": workflow})
-        return [VersionRow(*row) for row in rows]
-
-    async def save_workflow(
-        self, version: NewVersion, *, replace: bool, expected: Expected = None
-    ) -> SavedVersion | Unsaved:
-        now = await self._access.now()
-        return await self._access.run_script(lambda: _save(version, replace, expected, now))
-
-    async def enable_workflow(self, tenant: int, workflow: bytes, *, enabled: bool) -> bool:
-        now = await self._access.now()
-
-        def enable() -> Script[bool]:
-            known = yield statements.LOCK_BY_ID, {"tenant": tenant, "id": workflow}
-            if known:
-                values = {"known": workflow, "enabled": enabled, "now": max(now, known[0][2] + 1)}
-                yield statements.ENABLE, values
-            return bool(known)
-
-        return await self._access.run_script(enable)
-
-    async def delete_workflow(self, tenant: int, workflow: bytes) -> int | None:
-        now = await self._access.now()
-
-        def delete() -> Script[int | None]:
-            if not (yield statements.LOCK_BY_ID, {"tenant": tenant, "id": workflow}):
-                return None
-            yield statements.DELETE, {"known": workflow, "now": now}
-            yield statements.DROP_TRIGGERS, {"known": workflow, "now": now}
-            return now
-
-        return await self._access.run_script(delete)
 
     async def run(self, tenant: int, run: bytes) -> RunRow | None:
         rows = await self._access.query(statements.RUN, {"tenant": tenant, "run": run})
@@ -497,16 +383,24 @@ class SharedNodeVerbs(NodeStore):
     async def owned(self, node: bytes) -> list[tuple[bytes, int]]:
         return [(row[0], row[1]) for row in await self._access.query(statements.OWNED, {"node": node})]
 
+    async def archived(self, workflows: Sequence[bytes]) -> set[bytes]:
+        if not workflows:
+            return set()
+        rows = await self._access.query(workflow_statements.ARCHIVED, {"ids": list(workflows)})
+        return {row[0] for row in rows}
+
 
 #: The end and the id of an ended run.
 RunPlace = tuple[int, bytes]
 
 
 class PruneWindow(NamedTuple):
-    """The result of a look at some ended runs. `last`: the last of them, or `None` if there are no more behind it."""
+    """The result of a look at some ended runs. `last`: the last of them, or `None` if there are no more behind it.
+    `drafts`: the drafts that were run, as (workflow, version) of the deleted runs."""
 
     deleted: int
     last: RunPlace | None
+    drafts: Sequence[tuple[bytes, int]]
 
 
 class SharedMaintenance(MaintenanceStore, ABC):
@@ -540,6 +434,7 @@ class SharedMaintenance(MaintenanceStore, ABC):
                 behind = self._walked.get(status, (0, NO_ID))
                 window = await self._prune_window(status, before, behind, limit - count)
                 count += window.deleted
+                await self._drop_stored_drafts(window.drafts)
                 if window.last is None:
                     self._walked.pop(status, None)
                     break
@@ -554,6 +449,12 @@ class SharedMaintenance(MaintenanceStore, ABC):
 
     async def close(self) -> None:
         await self._access.close()
+
+    async def _drop_stored_drafts(self, versions: Iterable[tuple[bytes, int]]) -> None:
+        """Delete these drafts that were run if none of their runs is left. They are among the versions of workflows."""
+        for workflow, version in sorted(set(versions)):
+            values = {"workflow": workflow, "version": version, "revision": -version}
+            await self._access.execute(workflow_statements.DROP_STORED_DRAFT, values)
 
 
 def entry(row: Sequence[Any]) -> Entry:

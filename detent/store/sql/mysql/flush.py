@@ -16,7 +16,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from detent.run.journal import Entry
-from detent.store.rows import FORWARDED, End, Flush, NewRun
+from detent.store.rows import FORWARDED, End, Flush, NewRun, StartCheck
 from detent.store.sql.compiler import in_order, successors
 
 # Values as SQL text: the driver cannot send arguments separately from a packet of several statements.
@@ -116,6 +116,7 @@ _REFUSED: Final = " on duplicate key update epoch = if(values(id) = run.id, null
 _RUNS: Final = "run force index (primary)"
 _CALLBACKS: Final = "callback force index (primary)"
 _HAS_ENDED: Final = "exists (select 1 from run r where r.id = {} and r.ended_at is not null)"
+_HAS_VERSION: Final = "exists (select 1 from workflow_version v where v.workflow = {0} and v.version = {1})"
 _THERE: Final = " on duplicate key update {0} = {0}"
 
 
@@ -130,10 +131,11 @@ def fence(node: bytes, epoch: int) -> str:
 
 
 def currency(starts: Sequence[NewRun]) -> str | None:
-    """Return a check that every workflow with a `current` start is still at that version.
+    """Return a check that every workflow with a start of its current version is still at that version.
 
     Return `None` if there is none."""
-    wanted = sorted({(start.workflow, start.version) for start in starts if start.current})
+    current = StartCheck.CURRENT
+    wanted = sorted({(start.workflow, start.version) for start in starts if start.check is current})
     if not wanted:
         return None
     places = " or ".join(f"id = {blob(workflow)} and version = {version:d}" for workflow, version in wanted)
@@ -189,7 +191,9 @@ class Packet:
         self.doubtful = {
             start.id
             for start in flush.starts
-            if start.request_id is not None or start.active_key is not None or (choosy and start.current)
+            if start.request_id is not None
+            or start.active_key is not None
+            or (choosy and start.check is not StartCheck.NONE)
         }
         successor_starts = (
             [start for start in successors(flush.starts) if start.id not in without] if self.doubtful else []
@@ -411,9 +415,9 @@ def _is_there(run: bytes) -> str:
 
 def _if_current(start: NewRun) -> str:
     """Return the `from` clause of a start that checks its workflow by itself."""
-    if not start.current:
+    if start.check is StartCheck.NONE:
         return "from dual where true"
-    return (
-        f"from workflow w where w.id = {blob(start.workflow)} and w.version = {start.version:d} and w.enabled"
-        " and w.status = 'active' and w.deleted_at is null"
-    )
+    version = "w.version = {1}" if start.check is StartCheck.CURRENT else _HAS_VERSION
+    status = "" if start.check is StartCheck.STORED else " and w.enabled and w.status = 'active'"
+    where = f"w.id = {{0}} and {version}{status} and w.deleted_at is null".format(blob(start.workflow), start.version)
+    return f"from workflow w where {where}"

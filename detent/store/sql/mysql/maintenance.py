@@ -119,7 +119,7 @@ async def _clock(wire: Wire, clock: Clock) -> Finding:
 
 
 OLD: Final = """
-select id, parent, ended_at from run force index (run_ended)
+select id, parent, ended_at, workflow, version from run force index (run_ended)
 where status = {status} and ended_at < {before:d} and ended_at >= {ended_at:d}
   and (ended_at > {ended_at:d} or id > {id})
 order by ended_at, id limit {size:d} for update skip locked"""
@@ -172,12 +172,13 @@ class MysqlMaintenance(SharedMaintenance):
             if parents:
                 [answer] = await wire.send(OPEN_AMONG.format(runs=listed(sorted(parents))))
                 still_open = {row[0] for row in answer.rows}
-            old = [run for run, parent, _ in found.rows if parent not in still_open]
+            rows = [row for row in found.rows if row[1] not in still_open]
+            old = [row[0] for row in rows]
             gone = listed(old)
             deletes = [_deletion(table, column, gone) for table, column in _BELONGING] if old else []
             await wire.send_all((*deletes, COMMIT))
             last = (found.rows[-1][2], found.rows[-1][0]) if len(found.rows) == size else None
-            return PruneWindow(len(old), last)
+            return PruneWindow(len(old), last, [(row[3], row[4]) for row in rows if row[4] < 0])
 
         return await self._pruner.call(work)
 

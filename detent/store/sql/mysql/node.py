@@ -13,7 +13,7 @@ from detent.instant import micros
 from detent.run.journal import Entry
 from detent.store.heartbeat import ThreadHeartbeat
 from detent.store.protocol import Heartbeat
-from detent.store.rows import NO_ID, ClaimedRun, ClaimResult, Flush, Flushed, Mail
+from detent.store.rows import NO_ID, ClaimedRun, ClaimResult, Flush, Flushed, Mail, StartCheck
 from detent.store.sql.mysql.connection import (
     BEGIN,
     COMMIT,
@@ -292,9 +292,10 @@ class MysqlNodes(SharedNodeVerbs):
         self, node: bytes, epoch: int, flush: Flush, *, again: bool = False, patience: float | None = None
     ) -> Flushed | None:
         lane = self._lane if patience is None else self._hasty
-        fenced, current = fence(node, epoch), currency(flush.starts)
+        # One check for all starts of current versions. If a start has another check, every start checks its own.
+        choosy = any(start.check > StartCheck.CURRENT for start in flush.starts)
+        fenced, current = fence(node, epoch), None if choosy else currency(flush.starts)
         without = await self._taken(lane, flush)
-        choosy = False
         while True:
             if without:
                 flush.check_successors(without)

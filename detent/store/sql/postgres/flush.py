@@ -121,7 +121,7 @@ def _start_columns(flush: Flush, parks: dict[bytes, Park], ends: dict[bytes, End
     rows = [
         (
             *_start_row(start, parks.get(start.id), ends.get(start.id)),
-            start.origin_kind, start.fired_by, start.current, start.active_key,
+            start.origin_kind, start.fired_by, start.check, start.active_key,
         )
         for start in starts
     ]  # fmt: skip

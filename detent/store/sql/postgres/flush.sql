@@ -42,14 +42,16 @@ started as (
                      $?::bool[], $?::int[], $?::timestamptz[], $?::timestamptz[], $?::text[], $?::int[],
                      $?::text[], $?::text[], $?::bytea[], $?::text[], $?::text[], $?::text[], $?::uuid[],
                      $?::uuid[], $?::timestamptz[], $?::timestamptz[], $?::text[], $?::text[], $?::text[],
-                     $?::uuid[], $?::bool[], $?::text[]) with ordinality
+                     $?::uuid[], $?::int[], $?::text[]) with ordinality
        as t(id, tenant, workflow, version, status, trigger, input, opening, owned, epoch, wake_at, expires_at, queue,
             priority, code, request_id, request_hash, hero_type, hero_id, labels, origin, parent, started_at, ended_at,
-            output, error, origin_kind, fired_by, current, active_key, place)
-  -- No `exists`: the planner would read every workflow once instead of looking up each.
-  where (not t.current or (
-      select true from workflow w where w.id = t.workflow and w.version = t.version and w.enabled and w.status = 'active'
-        and w.deleted_at is null))
+            output, error, origin_kind, fired_by, check_, active_key, place)
+  -- No `exists`: the planner would read every workflow once instead of looking up each. `check_` is a StartCheck.
+  where (t.check_ = 0 or (
+      select true from workflow w where w.id = t.workflow and w.deleted_at is null
+        and (t.check_ = 3 or w.enabled and w.status = 'active')
+        and case t.check_ when 1 then w.version = t.version else (
+          select true from workflow_version v where v.workflow = t.workflow and v.version = t.version) end))
     and (t.active_key is null or t.ended_at is null or (
       select true from run r where r.tenant = t.tenant and r.active_key = t.active_key and r.ended_at is null) is null)
   order by t.place

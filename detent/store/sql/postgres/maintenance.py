@@ -98,8 +98,9 @@ entries as (delete from journal j using old where j.run = old.id),
 waits as (delete from callback c using old where c.run = old.id),
 mail as (delete from inbox i using old where i.run = old.id),
 results as (delete from kept k using old where k.run = old.id),
-gone as (delete from run r using old where r.id = old.id returning r.id)
-select (select count(*) from gone), (select count(*) from found), last.ended_at, last.id
+gone as (delete from run r using old where r.id = old.id returning r.workflow, r.version)
+select (select count(*) from gone), (select count(*) from found), last.ended_at, last.id,
+  (select array_agg(workflow) from gone where version < 0), (select array_agg(version) from gone where version < 0)
 from (select 1) always left join (select * from found order by ended_at desc, id desc limit 1) last on true"""
 # `offset 0` makes the planner begin with the parents, whatever its statistics are.
 ORPHANS: Final = f"""
@@ -146,8 +147,10 @@ class PostgresMaintenance(SharedMaintenance):
         self._clock = clock
 
     async def _prune_window(self, status: str, before: int, behind: RunPlace, size: int) -> PruneWindow:
-        [[deleted, found, ended_at, run]] = await self._pruner.fetch(PRUNE, status, before, *behind, size)
-        return PruneWindow(deleted, (ended_at, run) if found == size else None)
+        [row] = await self._pruner.fetch(PRUNE, status, before, *behind, size)
+        deleted, found, ended_at, run, workflows, versions = row
+        drafts = list(zip(workflows or (), versions or (), strict=True))
+        return PruneWindow(deleted, (ended_at, run) if found == size else None, drafts)
 
     async def orphans(self, *, since: int, after: bytes, limit: int) -> list[Orphan]:
         return [orphan(tuple(row)) for row in await self._pruner.fetch(ORPHANS, since, after, limit, writing=False)]

@@ -25,8 +25,10 @@ create temp trigger flush_everything instead of insert on flush begin
   from json_each(new.starts)
   where (not new.again or not exists (select 1 from run where id = substr(new.bytes, value ->> 0, 16)))
     and (not new.checked or not value ->> 27 or exists (
-      select 1 from workflow w where w.id = substr(new.bytes, value ->> 1, 16) and w.version = value ->> 12 and w.enabled
-        and w.status = 'active' and w.deleted_at is null))
+      select 1 from workflow w where w.id = substr(new.bytes, value ->> 1, 16) and w.deleted_at is null
+        and (value ->> 27 = 3 or w.enabled and w.status = 'active')
+        and iif(value ->> 27 = 1, w.version = value ->> 12, exists (
+          select 1 from workflow_version v where v.workflow = w.id and v.version = value ->> 12))))
   on conflict (tenant, request_id) where request_id is not null do nothing
   on conflict (tenant, active_key) where active_key is not null and ended_at is null do nothing;
 

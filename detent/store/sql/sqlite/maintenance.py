@@ -58,7 +58,8 @@ OLD: Final = """
 create temp table if not exists old (id blob primary key);
 delete from old;"""
 WINDOW: Final = """
-select r.id, r.ended_at, exists (select 1 from run p where p.id = r.parent and p.ended_at is null)
+select r.id, r.ended_at, r.workflow, r.version,
+  exists (select 1 from run p where p.id = r.parent and p.ended_at is null)
 from run r indexed by run_ended
 where r.status = :status and r.ended_at < :before and r.ended_at >= :ended_at and (r.ended_at > :ended_at or r.id > :id)
 order by r.ended_at, r.id limit :size"""
@@ -131,7 +132,8 @@ class SqliteMaintenance(SharedMaintenance):
 
 def _prune(db: sqlite3.Connection, asked: dict[str, Any]) -> PruneWindow:
     found = db.execute(WINDOW, asked).fetchall()  # only this thread writes
-    old = [(run,) for run, _, has_open_parent in found if not has_open_parent]
+    rows = [row for row in found if not row[4]]
+    old = [(row[0],) for row in rows]
     if old:
         db.executescript(OLD)
         db.execute("begin immediate")
@@ -140,7 +142,8 @@ def _prune(db: sqlite3.Connection, asked: dict[str, Any]) -> PruneWindow:
         for table, column in belonging:
             db.execute(f"delete from {table} where {column} in (select id from old)")
         db.execute("commit")
-    return PruneWindow(len(old), (found[-1][1], found[-1][0]) if len(found) == asked["size"] else None)
+    last = (found[-1][1], found[-1][0]) if len(found) == asked["size"] else None
+    return PruneWindow(len(old), last, [(row[2], row[3]) for row in rows if row[3] < 0])
 
 
 def _size_after_checkpoint(db: sqlite3.Connection) -> int:

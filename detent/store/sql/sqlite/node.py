@@ -107,7 +107,7 @@ def _start(start: NewRun, packed: Bytes, checked: bool) -> Row:
     )  # fmt: skip
     if not checked:
         return usual
-    return (*usual, start.origin_kind, packed.place(start.fired_by), int(start.current), start.active_key)
+    return (*usual, start.origin_kind, packed.place(start.fired_by), int(start.check), start.active_key)
 
 
 def _end(end: End, packed: Bytes) -> Row:

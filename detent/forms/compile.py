@@ -1,0 +1,93 @@
+"""The forms of definitions: which form a document has, and the function that compiles it.
+
+A form is a row of `FORMS`. Everything else about drafts, versions and publishing is the same for every form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+from detent.errors import InvalidDefinition, Problem
+from detent.forms.compiled import Compiled, Limits
+from detent.forms.graph.form import compile_graph
+from detent.forms.names import read_name
+from detent.forms.steps.form import compile_steps
+from detent.values.fields import Fields, Problems, described, shown
+
+_LIMITS: Final = Limits()
+
+
+class Compile(Protocol):
+    """Compile a document of one form. Raise InvalidDefinition with all its problems."""
+
+    def __call__(self, document: Mapping[str, Any], *, limits: Limits, actions: Collection[str] | None) -> Compiled: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A form of definitions.
+
+    A document without `form` has the form whose `keys` it has one of. `name_keys` are the fields that can have the name
+    of the workflow. `is_live_at_save`: a save makes a version that is current at once. Otherwise a save writes a draft,
+    which has to be published."""
+
+    name: str
+    keys: tuple[str, ...]
+    compile: Compile
+    name_keys: tuple[str, ...] = ("name",)
+    is_live_at_save: bool = True
+
+
+#: The first form is that of a document that has the keys of none.
+FORMS: Final[dict[str, Form]] = {
+    "steps": Form("steps", ("tasks", "steps"), compile_steps),
+    "graph": Form("graph", ("nodes",), compile_graph, name_keys=("id",), is_live_at_save=False),
+}
+
+
+def form_of(document: Mapping[str, Any]) -> Form:
+    """Return the form of a document. Raise InvalidDefinition if it names a form that does not exist."""
+    written = document.get("form")
+    if written is None:
+        fitting = (form for form in FORMS.values() if not document.keys().isdisjoint(form.keys))
+        return next(fitting, next(iter(FORMS.values())))
+    if not isinstance(written, str) or written not in FORMS:
+        given = shown(written) if isinstance(written, str) else described(written)
+        message = f"must be {' or '.join(map(repr, FORMS))}, not {given}"
+        raise InvalidDefinition(problems=[Problem("form", message + Problems().did_you_mean(str(written), FORMS))])
+    return FORMS[written]
+
+
+def compile_document(
+    document: Mapping[str, Any], *, limits: Limits = _LIMITS, actions: Collection[str] | None = None
+) -> Compiled:
+    """Compile a document of any form. Raise InvalidDefinition with all its problems.
+
+    `actions` are the names that may be called; `None` does not check them."""
+    return form_of(document).compile(document, limits=limits, actions=actions)
+
+
+def is_code(form: str) -> bool:
+    """Return whether workflows of this form are Python code and not documents."""
+    return form not in FORMS
+
+
+def is_live_at_save(form: str) -> bool:
+    """Return whether a save of this form is live at once. Code always is."""
+    return is_code(form) or FORMS[form].is_live_at_save
+
+
+def name_in(document: Mapping[str, Any]) -> str:
+    """Return the name of the workflow in a document, which may be invalid otherwise. Raise InvalidDefinition if it has
+    no valid name."""
+    keys = form_of(document).name_keys
+    key = next((key for key in keys if document.get(key) is not None), keys[0])
+    problems = Problems()
+    name = read_name(Fields({"name": document.get(key)}, "", problems))
+    try:
+        problems.raise_if_any()
+    except InvalidDefinition as error:
+        raise InvalidDefinition(problems=[Problem(key, one.message) for one in error.problems]) from None
+    return name

@@ -1,0 +1,340 @@
+"""Workflows, their versions and their drafts: the verbs are the same on every SQL database.
+
+Every verb that writes locks the workflow's row first. Under that lock the greatest version, the version of a text and
+the draft's revision cannot change, so of two saves or two publishes at once the second sees the result of the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+from detent.store.protocol import WorkflowStore
+from detent.store.rows import (
+    DraftRow,
+    NewDraft,
+    NewVersion,
+    SavedDraft,
+    SavedVersion,
+    Unsaved,
+    VersionFacts,
+    VersionRow,
+    WorkflowRow,
+)
+from detent.store.sql import statements as triggers
+from detent.store.sql import workflow_statements as statements
+from detent.store.sql.access import Script, SqlAccess
+from detent.store.trigger_rows import NewTrigger
+
+Expected = tuple[int, int] | None
+
+#: The trigger of a workflow that has only a draft.
+_BY_API: Final = '{"type": "api", "code": []}'
+
+
+class WorkflowVerbs(WorkflowStore):
+    """The verbs of workflows, their versions and their drafts."""
+
+    def __init__(self, access: SqlAccess) -> None:
+        self._access = access
+
+    async def workflow(self, tenant: int, key: bytes | str) -> WorkflowRow | None:
+        clause = statements.BY_NAME if isinstance(key, str) else statements.BY_ID
+        rows = await self._access.query(clause, {"tenant": tenant, "key": key})
+        return _workflow(rows[0]) if rows else None
+
+    async def deleted_workflow(self, tenant: int, name: str) -> bytes | None:
+        rows = await self._access.query(statements.DELETED_BY_NAME, {"tenant": tenant, "name": name})
+        return bytes(rows[0][0]) if rows else None
+
+    async def workflows(
+        self,
+        tenant: int,
+        *,
+        limit: int,
+        after: str | None = None,
+        enabled: bool | None = None,
+        status: str | None = None,
+    ) -> list[WorkflowRow]:
+        narrowing = {"enabled": enabled, "status": status}
+        given = frozenset(name for name, value in narrowing.items() if value is not None)
+        values = {**narrowing, "tenant": tenant, "after": after or "", "limit": limit}
+        return [_workflow(row) for row in await self._access.query(statements.workflows(given), values)]
+
+    async def versions(self, tenant: int, workflow: bytes, *, drafts: bool = False) -> list[VersionRow]:
+        clause = statements.STORED_DRAFTS if drafts else statements.VERSIONS
+        rows = await self._access.query(clause, {"tenant": tenant, "workflow": workflow})
+        return [_version(row) for row in rows]
+
+    async def version(self, tenant: int, workflow: bytes, number: int) -> VersionRow | None:
+        values = {"tenant": tenant, "workflow": workflow, "version": number}
+        rows = await self._access.query(statements.VERSION, values)
+        return _version(rows[0]) if rows else None
+
+    async def save_workflow(
+        self, version: NewVersion, *, replace: bool, expected: Expected = None
+    ) -> SavedVersion | Unsaved:
+        now = await self._access.now()
+        return await self._access.run_script(lambda: _save(version, replace, expected, now))
+
+    async def activate_version(self, version: NewVersion, number: int) -> SavedVersion | Unsaved:
+        now = await self._access.now()
+
+        def activate() -> Script[SavedVersion | Unsaved]:
+            known = yield from _locked(version.tenant, version.id)
+            has_it = yield statements.HAS_VERSION, {"id": version.id, "version": number}
+            if known is None or not has_it:
+                return Unsaved.MISSING
+            if known.status == "archived":
+                return Unsaved.ARCHIVED
+            yield from _make_current(version._replace(enabled=known.enabled), known, number, now)
+            return SavedVersion(known.id, number, created=False, changed=number != known.version)
+
+        return await self._access.run_script(activate)
+
+    async def change_status(
+        self, tenant: int, workflow: bytes, status: str, *, slots: Sequence[tuple[bytes, int, int]] = ()
+    ) -> str | None:
+        now = await self._access.now()
+
+        def change() -> Script[str | None]:
+            known = yield from _locked(tenant, workflow)
+            if known is None:
+                return None
+            if known.status not in ("draft", status):
+                values = {"status": status, "enabled": status == "active", "now": max(now, known.updated_at + 1)}
+                yield statements.SET_STATUS, {**values, "known": workflow}
+                if status == "archived":
+                    yield statements.CLEAR_SLOTS, {"known": workflow}
+                for trigger, seen, next_at in sorted(slots):
+                    yield statements.SET_SLOT, {"id": trigger, "known": workflow, "seen": seen, "next": next_at}
+            return known.status
+
+        return await self._access.run_script(change)
+
+    async def enable_workflow(self, tenant: int, workflow: bytes, *, enabled: bool) -> bool:
+        now = await self._access.now()
+
+        def enable() -> Script[bool]:
+            known = yield from _locked(tenant, workflow)
+            if known is not None:
+                values = {"known": workflow, "enabled": enabled, "now": max(now, known.updated_at + 1)}
+                yield statements.ENABLE, values
+            return known is not None
+
+        return await self._access.run_script(enable)
+
+    async def delete_workflow(self, tenant: int, workflow: bytes, *, unless_active: bool = False) -> int | Unsaved:
+        now = await self._access.now()
+
+        def delete() -> Script[int | Unsaved]:
+            known = yield from _locked(tenant, workflow)
+            if known is None:
+                return Unsaved.MISSING
+            if unless_active and known.status == "active":
+                return Unsaved.ACTIVE
+            yield statements.DROP_DRAFT, {"known": workflow}
+            yield statements.DROP_TRIGGERS, {"known": workflow, "now": now}
+            if (yield statements.ANY_VERSION, {"id": workflow}):
+                yield statements.DELETE, {"known": workflow, "now": now}
+            else:
+                yield statements.REMOVE, {"known": workflow}
+            return now
+
+        return await self._access.run_script(delete)
+
+    async def save_draft(
+        self, draft: NewDraft, *, expected: int | None = None, unpublished: bool = False
+    ) -> SavedDraft | Unsaved:
+        now = await self._access.now()
+        return await self._access.run_script(lambda: _save_draft(draft, expected, unpublished, now))
+
+    async def draft(self, tenant: int, workflow: bytes) -> DraftRow | None:
+        rows = await self._access.query(statements.DRAFT, {"tenant": tenant, "workflow": workflow})
+        return DraftRow(*rows[0]) if rows else None
+
+    async def drop_draft(self, tenant: int, workflow: bytes, *, expected: int | None = None) -> Unsaved | None:
+        def drop() -> Script[Unsaved | None]:
+            known = yield from _locked(tenant, workflow)
+            revision = yield from _revision(workflow)
+            if known is None or not revision:
+                return Unsaved.MISSING
+            if expected not in (None, revision):
+                return Unsaved.CHANGED
+            if not (yield statements.ANY_VERSION, {"id": workflow}):
+                return Unsaved.UNPUBLISHED
+            yield statements.DROP_DRAFT, {"known": workflow}
+            return None
+
+        return await self._access.run_script(drop)
+
+    async def publish_draft(self, version: NewVersion, *, revision: int, activate: bool) -> SavedVersion | Unsaved:
+        now = await self._access.now()
+
+        def publish() -> Script[SavedVersion | Unsaved]:
+            known = yield from _locked(version.tenant, version.id)
+            found = yield from _revision(version.id)
+            if known is None or not found:
+                return Unsaved.MISSING
+            if found != revision:
+                return Unsaved.CHANGED
+            if known.status == "archived":
+                return Unsaved.ARCHIVED
+            number, added = yield from _numbered(version, known, now)
+            if activate:
+                yield from _make_current(version, known, number, now)
+            else:
+                yield statements.TOUCH, {"known": known.id, "now": max(now, known.updated_at + 1)}
+            yield statements.DROP_DRAFT, {"known": known.id}
+            return SavedVersion(known.id, number, False, number != known.version if activate else added)
+
+        return await self._access.run_script(publish)
+
+    async def store_draft(self, version: NewVersion, *, revision: int) -> bool:
+        now = await self._access.now()
+
+        def store() -> Script[bool]:
+            yield from _locked(version.tenant, version.id)
+            if (yield from _revision(version.id)) != revision:
+                return False
+            if not (yield statements.HAS_VERSION, {"id": version.id, "version": -revision}):
+                yield statements.NEW_VERSION, {**_values(version), "next": -revision, "now": now}
+            return True
+
+        return await self._access.run_script(store)
+
+
+class _Known(NamedTuple):
+    """A workflow whose row is locked."""
+
+    id: bytes
+    version: int
+    updated_at: int
+    status: str
+    enabled: bool
+    revision: int | None
+
+
+def _locked(tenant: int, workflow: bytes) -> Script[_Known | None]:
+    rows = yield statements.LOCK_BY_ID, {"tenant": tenant, "id": workflow}
+    return _known(rows[0]) if rows else None
+
+
+def _known(row: Sequence[Any]) -> _Known:
+    return _Known(*row)._replace(enabled=bool(row[4]))
+
+
+def _revision(workflow: bytes) -> Script[int]:
+    """Return the revision of a workflow's draft, 0 if it has none."""
+    rows = yield statements.REVISION, {"known": workflow}
+    return rows[0][0] if rows else 0
+
+
+def _values(version: NewVersion) -> dict[str, Any]:
+    return {**version._asdict(), "facts": version.facts().encode()}
+
+
+def _save(version: NewVersion, replace: bool, expected: Expected, now: int) -> Script[SavedVersion | Unsaved]:
+    name = {"tenant": version.tenant, "name": version.name}
+    while True:
+        rows = yield statements.LOCK_BY_NAME, name
+        if rows:
+            return (yield from _replace(version, _known(rows[0]), replace, expected, now))
+        if expected is not None:
+            return Unsaved.MISSING
+        values = {**_values(version), "status": "active", "next": 1, "revision": None, "now": now}
+        if (yield statements.NEW, values):
+            yield statements.NEW_VERSION, values
+            yield from _own_trigger(version.id, version.owned_trigger, now)
+            return SavedVersion(version.id, 1, created=True, changed=True)
+        # Else another process saved the same name in between: look again.
+
+
+def _replace(
+    version: NewVersion, known: _Known, replace: bool, expected: Expected, now: int
+) -> Script[SavedVersion | Unsaved]:
+    if not replace:
+        return Unsaved.TAKEN
+    if expected is not None and expected != (known.version, known.updated_at):
+        return Unsaved.CHANGED
+    number, _ = yield from _numbered(version, known, now)
+    yield from _make_current(version, known, number, now)
+    return SavedVersion(known.id, number, created=False, changed=number != known.version)
+
+
+def _numbered(version: NewVersion, known: _Known, now: int) -> Script[tuple[int, bool]]:
+    """Return the number of the version that has this text, and whether it was added."""
+    rows = yield statements.SAME_TEXT, {"id": known.id, "checksum": version.checksum}
+    same = [row[0] for row in rows]
+    if same:  # of several, which older code made, the current one or the newest
+        return known.version if known.version in same else same[0], False
+    [[greatest]] = yield statements.GREATEST, {"id": known.id}
+    number = max(greatest or 0, 0) + 1
+    yield statements.NEW_VERSION, {**_values(version), "id": known.id, "next": number, "now": now}
+    return number, True
+
+
+def _make_current(version: NewVersion, known: _Known, number: int, now: int) -> Script[None]:
+    status = "active" if known.status == "draft" else known.status
+    values = {**version._asdict(), "known": known.id, "next": number, "status": status}
+    yield statements.CHANGE, {**values, "now": max(now, known.updated_at + 1)}
+    yield from _own_trigger(known.id, version.owned_trigger, now)
+
+
+def _save_draft(draft: NewDraft, expected: int | None, unpublished: bool, now: int) -> Script[SavedDraft | Unsaved]:
+    name = {"tenant": draft.tenant, "name": draft.name}
+    while True:
+        rows = yield statements.LOCK_BY_NAME, name
+        if rows:
+            return (yield from _replace_draft(draft, _known(rows[0]), expected, unpublished, now))
+        if expected is not None:
+            return Unsaved.MISSING
+        facts = {"status": "draft", "enabled": True, "trigger": _BY_API, "labels": None, "revision": 1, "now": now}
+        if (yield statements.NEW, {**draft._asdict(), **facts, "next": 0}):
+            yield statements.NEW_DRAFT, {**draft._asdict(), "known": draft.id, "next": 1, "now": now}
+            return SavedDraft(draft.id, 1, created=True)
+        # Else another process saved the same name in between: look again.
+
+
+def _replace_draft(
+    draft: NewDraft, known: _Known, expected: int | None, unpublished: bool, now: int
+) -> Script[SavedDraft | Unsaved]:
+    if unpublished and known.status != "draft":
+        return Unsaved.PUBLISHED
+    if expected is not None and expected != (yield from _revision(known.id)):
+        return Unsaved.CHANGED
+    number = (known.revision or 0) + 1
+    values = {**draft._asdict(), "known": known.id, "next": number, "now": now}
+    yield statements.SET_REVISION, values
+    if known.status == "draft":
+        yield statements.SHOW_DRAFT, {**values, "now": max(now, known.updated_at + 1)}
+    yield statements.DROP_DRAFT, values
+    yield statements.NEW_DRAFT, values
+    return SavedDraft(known.id, number, created=False)
+
+
+def _own_trigger(workflow: bytes, new: NewTrigger | None, now: int) -> Script[None]:
+    """Replace the trigger of a definition with its new one."""
+    found = yield triggers.OWNED_TRIGGER, {"workflow": workflow}
+    if found:
+        id_, kind, enabled, config, next_at, note, updated_at, tenant = found[0]
+        if new is not None and new.kind == kind:
+            # A user may have paused the trigger: it stays paused. An unchanged schedule continues from its next slot.
+            next_at = next_at if config == new.config or not enabled else new.next_at
+            kept = {"id": id_, "enabled": enabled, "note": note, "next_at": next_at, "seen": updated_at}
+            values = {**new._asdict(), **kept, "now": max(now, updated_at + 1)}
+            yield triggers.CHANGE_TRIGGER, values
+            return
+        yield triggers.DROP_TRIGGER, {"id": id_, "tenant": tenant, "now": now}
+    if new is not None:
+        yield triggers.ADD_TRIGGER, {**new._asdict(), "workflow": workflow, "now": now}
+
+
+def _workflow(row: Sequence[Any]) -> WorkflowRow:
+    made = WorkflowRow(*row)
+    return made._replace(enabled=bool(made.enabled), source=made.source or "", graph=made.graph or b"")
+
+
+def _version(row: Sequence[Any]) -> VersionRow:
+    version, checksum, created_at, source, facts = row
+    return VersionRow(version, checksum, created_at, source, None if facts is None else VersionFacts.decode(facts))
