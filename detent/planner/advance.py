@@ -68,9 +68,10 @@ def advance(prepared: Prepared, state: RunState, *, event: events.Event, now: In
     settled = apply(prepared, state, change, judge, now)
     end = _end_if_over(prepared, state, judge.decided, now, _why_stopped(change, name))
     entry = _write(state, change, name, judge.decided, now)
-    if end is not None:
-        return Plan(entry, [], settled.activated, [], end, stop)
-    return Plan(entry, take_ready(prepared, state), settled.activated, [], None, stop, closed=settled.closed)
+    plan = Plan(entry, [], settled.activated, [], end, stop, cancel=settled.cancelled)
+    if end is None:
+        plan.start, plan.closed = take_ready(prepared, state), settled.closed
+    return plan
 
 
 def _called_off(state: RunState, step: int | None) -> list[int]:
@@ -181,22 +182,27 @@ def _attempt_ended(
         return Change(Kind.ENDED, index, event.attempt, Ending.SUCCESS, data)
     if not isinstance(outcome, Fail):
         return flow.attempt_ended(event, outcome, prepared, state, now)
-    step = prepared.graph.steps[index]
+    return _failed(prepared, state, index, outcome, EntryData(ms=event.ms), now)
+
+
+def _failed(prepared: Prepared, state: RunState, index: int, fail: Fail, data: EntryData, now: Instant) -> Change:
+    """Plan what follows the failure of an attempt: another one, a pause, or the end of the step."""
+    step, number = prepared.graph.steps[index], state.attempt_number(index)
     key = b"%b/%b" % (state.facts.id, step.name.encode())
     # A failing run lets its attempts end and begins no new ones.
-    again = None if state.failing else retry_at(step.retry, outcome, attempt=event.attempt, key=key, now=now)
-    data = EntryData(error=outcome.error, ms=event.ms, retry_at=again)
-    if outcome.result != EMPTY_RESULT:
-        data.result = msgspec.Raw(outcome.result)
-    ending = Ending.TIMEOUT if outcome.timed_out else Ending.FAILED
+    again = None if state.failing else retry_at(step.retry, fail, attempt=number, key=key, now=now)
+    data.error, data.retry_at = fail.error, again
+    if fail.result != EMPTY_RESULT:
+        data.result = msgspec.Raw(fail.result)
+    ending = Ending.TIMEOUT if fail.timed_out else Ending.FAILED
     if again is not None:
-        return Change(Kind.RETRY, index, event.attempt, ending, data)
-    if outcome.error.code == TEMPLATE_ERROR:
+        return Change(Kind.RETRY, index, number, ending, data)
+    if fail.error.code == TEMPLATE_ERROR:
         ending = Ending.TEMPLATE_ERROR
     if pauses_on_failure(prepared, index, ending):
         data.by = pause_reason(prepared, index)
-        return Change(Kind.PAUSED, index, event.attempt, ending, data)
-    return Change(Kind.ENDED, index, event.attempt, ending, data)
+        return Change(Kind.PAUSED, index, number, ending, data)
+    return Change(Kind.ENDED, index, number, ending, data)
 
 
 def _attempt_starting(
@@ -205,7 +211,38 @@ def _attempt_starting(
     number = state.attempt_number(event.step)
     if state.phase[event.step] is not Phase.RUNNING or state.begun.get(event.step) == number:
         return None
-    return Change(Kind.STARTED, event.step, number, None, None)
+    if event.child is None:
+        return Change(Kind.STARTED, event.step, number, None, None)
+    if event.step in state.child_of:
+        return None  # the same attempt has a child already, which an earlier owner may have started
+    return Change(Kind.STARTED, event.step, number, None, EntryData(child=event.child))
+
+
+def _child_ended(event: events.ChildEnded, prepared: Prepared, state: RunState, now: Instant) -> Change | None:
+    index = event.step
+    if not _is_child_of(state, index, event.child):
+        return None
+    number, data = state.attempt_number(index), EntryData(ms=_stood(state, index, now), message=event.message)
+    if event.ending is Ending.SUCCESS:
+        data.result = msgspec.Raw(event.result)
+        return Change(Kind.ENDED, index, number, Ending.SUCCESS, data)
+    assert event.error is not None
+    # A user who cancels the child does not want another one.
+    fail = Fail(event.error, event.result, retry=event.ending is not Ending.CANCELLED)
+    return _failed(prepared, state, index, fail, data, now)
+
+
+def _child_continued(event: events.ChildContinued, prepared: Prepared, state: RunState, now: Instant) -> Change | None:
+    index = event.step
+    if not _is_child_of(state, index, event.child):
+        return None
+    data = EntryData(child=event.successor, message=event.message)
+    return Change(Kind.STARTED, index, state.attempt_number(index), None, data)
+
+
+def _is_child_of(state: RunState, index: int, child: str) -> bool:
+    known = state.child_of.get(index)
+    return known is not None and known.id == child
 
 
 def _woke(event: events.Woke, prepared: Prepared, state: RunState, now: Instant) -> Change | Plan | None:
@@ -221,6 +258,10 @@ def _woke(event: events.Woke, prepared: Prepared, state: RunState, now: Instant)
             return Plan(None, take_ready(prepared, state), [], [])
         case Phase.WAITING:
             return Plan(None, [], [], [index])
+        case Phase.CHILD:
+            error = StepError("timeout", f"its child {state.child_of[index].id} did not end in time")
+            data = EntryData(ms=_stood(state, index, now))
+            return _failed(prepared, state, index, Fail(error, timed_out=True), data, now)
         case _:
             return None
 
@@ -261,7 +302,9 @@ def _adopted(event: events.Adopted, prepared: Prepared, state: RunState, now: In
 
 def _released(event: events.Released, prepared: Prepared, state: RunState, now: Instant) -> Change | None:
     index = event.step
-    if index not in state.begun or prepared.steps[index].on_crash is not OnCrash.RETRY:
+    is_starting_child = index in state.child_of and state.phase[index] is Phase.RUNNING
+    is_begun = index in state.begun and prepared.steps[index].on_crash is OnCrash.RETRY
+    if not is_starting_child and not is_begun:
         return None
     return Change(Kind.RETRY, index, 0, None, EntryData(retry_at=now, released=True))
 
@@ -314,6 +357,8 @@ def _expired(event: events.Expired, prepared: Prepared, state: RunState, now: In
 _CHANGES: Final[dict[type, Callable[[Any, Prepared, RunState, Instant], Change | Plan | None]]] = {
     events.AttemptEnded: _attempt_ended,
     events.AttemptStarting: _attempt_starting,
+    events.ChildEnded: _child_ended,
+    events.ChildContinued: _child_continued,
     events.Woke: _woke,
     events.WaitExpired: _wait_expired,
     events.Received: _received,

@@ -7,19 +7,20 @@ from typing import Final
 import msgspec
 
 from detent.graph.model import Ending, FailurePolicy, OnCrash, StepKind
-from detent.instant import Instant
+from detent.instant import Instant, micros
 from detent.planner.judge import Judge
 from detent.planner.prepared import Prepared
-from detent.planner.settle import Settling
+from detent.planner.settle import Settling, forget_child
 from detent.planner.suspects import delay_suspects, struck_by_crash, wait_if_suspect
 from detent.run.call import Op, name_of, op_of
 from detent.run.journal import EntryData, Kind
 from detent.run.outcomes import StepError
-from detent.run.state import Checkpoint, Operation, Phase, RunState
+from detent.run.state import Checkpoint, ChildRun, Operation, Phase, RunState
 from detent.run.status import Status, moved
 
 UNCERTAIN = "uncertain"
-_WAITING: Final = (StepKind.SLEEP, StepKind.WAIT)
+_WAITING: Final = (StepKind.SLEEP, StepKind.WAIT, StepKind.SUBWORKFLOW)
+_GIVEN_UP: Final = (StepKind.WAIT, StepKind.SUBWORKFLOW)
 
 
 class Change(msgspec.Struct, frozen=True):
@@ -42,24 +43,24 @@ def apply(prepared: Prepared, state: RunState, change: Change, judge: Judge, now
         case Kind.CHECKPOINT | Kind.BEGAN:
             _operation(prepared, state, change, now)
         case Kind.RETRY:
-            _retry(prepared, state, change)
+            _retry(prepared, state, change, settling)
         case Kind.STARTED | Kind.RECEIVED | Kind.REUSED:
-            _noted(state, change)
+            _noted(prepared, state, change, now)
         case Kind.ADOPTED:
             _adopted(prepared, state, change, settling, now)
         case Kind.OPENED:
             _opened(state, settling)
         case Kind.PAUSED:
-            _stopped_by_itself(state, change)
+            _stopped_by_itself(state, change, settling)
             # A run that could not be planned is paused from any status.
             _pause(state, (change.data and change.data.by) or "", now, change.step)
         case Kind.RESUMED:
-            _resumed(state, now)
+            _resumed(prepared, state, now)
         case Kind.FINISHED:
             state.is_finished = True
             settling.end_all(Ending.SKIPPED)
         case Kind.CANCELLED:
-            _stopped_by_itself(state, change)
+            _stopped_by_itself(state, change, settling)
             state.status = moved(state.status, Status.CANCELLED)
             settling.end_all(Ending.CANCELLED)
         case _:
@@ -69,10 +70,13 @@ def apply(prepared: Prepared, state: RunState, change: Change, judge: Judge, now
     return settling
 
 
-def _noted(state: RunState, change: Change) -> None:
+def _noted(prepared: Prepared, state: RunState, change: Change, now: Instant) -> None:
     """Record a fact about a step that decides nothing yet."""
     index = change.step
     assert index is not None
+    if change.data is not None and change.data.child is not None:
+        _child_noted(prepared, state, index, change.data.child, now)
+        return
     if change.kind is Kind.STARTED:
         state.begun.pop(index, None)  # so that the last started step is last
         state.begun[index] = change.attempt
@@ -84,6 +88,20 @@ def _noted(state: RunState, change: Change) -> None:
         state.early[index] = bytes(change.data.result)
     else:
         state.reused[index] = bytes(change.data.result)
+
+
+def _child_noted(prepared: Prepared, state: RunState, index: int, child: str, now: Instant) -> None:
+    """Record the child run of a step, or the run that its child continues as.
+
+    If the step is not in flight, this is a fold: an earlier owner has started the child.
+    """
+    before, limit = forget_child(state, index), prepared.steps[index].timeout
+    until = before.until if before is not None else None if limit is None else now + micros(limit)
+    state.child_of[index] = ChildRun(child, until)
+    state.children[child] = index
+    if state.phase[index] is not Phase.RUNNING:
+        state.ready.pop(index, None)
+        state.set_timer(index, Phase.CHILD, until)
 
 
 def take(state: RunState, step: int) -> None:
@@ -122,17 +140,19 @@ def _ended(prepared: Prepared, state: RunState, change: Change, settling: Settli
     assert change.ending is not None
     was_in_doubt = index in state.doubts
     if state.stalled and prepared.steps[index].kind not in _WAITING:
-        state.stalled = 0  # the end of a sleep or a wait is not progress of a step that kills nodes
+        state.stalled = 0  # the end of a sleep, a wait or a child is not progress of a step that kills nodes
     state.attempts[index] += 1
     if data is not None and data.result:
         state.results[index] = bytes(data.result)
+    if data is not None and data.message is not None:
+        forget_child(state, index)  # if it has one, this is the message of its end
     state.errors.pop(index, None)  # that was the error of an earlier attempt
     if data is not None and data.finished:
         state.is_finished, state.finisher = True, index
         settling.finish(index)
         return
-    # A wait has no code of its own: unless a user skipped it, a failing run gave it up.
-    is_given_up = prepared.steps[index].kind is StepKind.WAIT and (data is None or data.by is None)
+    # A wait or a child has no code of its own: unless a user skipped it, a failing run gave it up.
+    is_given_up = prepared.steps[index].kind in _GIVEN_UP and (data is None or data.by is None)
     if change.ending is Ending.SKIPPED and not is_given_up:
         state.left_out[index] = None
     settling.end(index, change.ending, data.error if data else None)
@@ -142,10 +162,12 @@ def _ended(prepared: Prepared, state: RunState, change: Change, settling: Settli
         _unpause(state)  # the doubt was the only reason for the pause
 
 
-def _retry(prepared: Prepared, state: RunState, change: Change) -> None:
+def _retry(prepared: Prepared, state: RunState, change: Change, settling: Settling) -> None:
     index, data = change.step, change.data
     assert index is not None
     assert data is not None
+    if not data.released:
+        _leave_child(state, index, data, settling)
     if not data.released:
         state.stalled = 0
         state.strikes.pop(index, None)
@@ -155,6 +177,14 @@ def _retry(prepared: Prepared, state: RunState, change: Change) -> None:
         state.retried_at[index] = data.retry_at
     state.set_timer(index, Phase.RETRYING, data.retry_at)
     _go_on(state, data)
+
+
+def _leave_child(state: RunState, index: int, data: EntryData | None, settling: Settling) -> None:
+    """Forget the child run of a step whose attempt is over. Cancel it unless this is the message of its end."""
+    if data is not None and data.message is not None:
+        forget_child(state, index)
+    else:
+        settling.leave_child(index)
 
 
 def _go_on(state: RunState, data: EntryData) -> None:
@@ -178,9 +208,11 @@ def _has_tried(state: RunState, index: int, error: StepError | None, *, counts: 
         state.errors[index] = error
 
 
-def _stopped_by_itself(state: RunState, change: Change) -> None:
+def _stopped_by_itself(state: RunState, change: Change, settling: Settling) -> None:
     """Make a step ready whose own code paused or cancelled the run. It is retried if the run continues."""
     if change.step is not None:
+        _leave_child(state, change.step, change.data, settling)
+        state.until.pop(change.step, None)
         state.stalled = 0
         state.strikes.pop(change.step, None)
         _has_tried(state, change.step, change.data.error if change.data else None)
@@ -253,6 +285,8 @@ def _adopted(prepared: Prepared, state: RunState, change: Change, settling: Sett
     for index, until in state.until.items():
         if state.phase[index] is Phase.RETRYING and until is not None and until > now:
             state.adoptions_before[index] += 1  # it was not in flight, so the crash does not count as an attempt
+    for index in prepared.child_steps:
+        _adopt_child(state, index, now)
     crashed = dict(change.data.crashed) if change.data else {}
     for index in list(state.begun):
         step = prepared.steps[index]
@@ -281,6 +315,21 @@ def _adopted(prepared: Prepared, state: RunState, change: Change, settling: Sett
         delay_suspects(state, struck, change.data.until, now)
 
 
+def _adopt_child(state: RunState, index: int, now: Instant) -> None:
+    """Start a step with a child run again. It looks whether the child exists, and the crash counts as no attempt."""
+    phase, until = state.phase[index], state.until.get(index)
+    if phase is Phase.CHILD:
+        _ask_for_child(state, index)
+    if phase in (Phase.CHILD, Phase.READY) or (phase is Phase.RETRYING and until is not None and until <= now):
+        state.adoptions_before[index] += 1
+
+
+def _ask_for_child(state: RunState, index: int) -> None:
+    """Start a step again that waits for its child run: it may have stopped before the child was started."""
+    state.until.pop(index, None)
+    _make_ready(state, index)
+
+
 def pauses_on_failure(prepared: Prepared, index: int, ending: Ending) -> bool:
     """Return whether the run pauses when this step ends so, because no edge of the graph handles that ending."""
     handled = any(ending in edge.on for edge in prepared.steps[index].outgoing)
@@ -302,8 +351,11 @@ def _doubt(state: RunState, index: int, now: Instant) -> None:
         _pause(state, UNCERTAIN, now)
 
 
-def _resumed(state: RunState, now: Instant) -> None:
+def _resumed(prepared: Prepared, state: RunState, now: Instant) -> None:
     _unpause(state)
+    for index in prepared.child_steps:
+        if state.phase[index] is Phase.CHILD:
+            _ask_for_child(state, index)
     for index in sorted(state.doubts):
         if not wait_if_suspect(state, index, now):
             _make_ready(state, index)

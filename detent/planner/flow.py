@@ -19,15 +19,30 @@ from detent.planner.moves import is_at, move
 from detent.planner.prepared import Prepared
 from detent.run import events
 from detent.run.journal import EntryData, Kind
-from detent.run.outcomes import EMPTY_RESULT, Cancel, Fail, Finish, Move, Pause, Reattempt, Skip, StepError, Suspend
+from detent.run.outcomes import (
+    EMPTY_RESULT,
+    Cancel,
+    Delegated,
+    Fail,
+    Finish,
+    Move,
+    Pause,
+    Reattempt,
+    Skip,
+    StepError,
+    Suspend,
+)
 from detent.run.plan import Plan
 from detent.run.state import Phase, RunState
 
-FlowOutcome = Skip | Reattempt | Cancel | Pause | Finish | Move | Suspend
+FlowOutcome = Skip | Reattempt | Cancel | Pause | Finish | Move | Suspend | Delegated
 
 #: The phases of a current step: the run has reached it and not passed it. The most likely "current step" is first.
-_CURRENT: Final = (Phase.UNCERTAIN, Phase.RUNNING, Phase.READY, Phase.RETRYING, Phase.WAITING, Phase.SLEEPING)
-_TRIABLE: Final = (Phase.UNCERTAIN, Phase.RUNNING, Phase.READY, Phase.RETRYING)
+_CURRENT: Final = (
+    *(Phase.UNCERTAIN, Phase.RUNNING, Phase.READY, Phase.RETRYING),
+    *(Phase.CHILD, Phase.WAITING, Phase.SLEEPING),
+)
+_TRIABLE: Final = (Phase.UNCERTAIN, Phase.RUNNING, Phase.READY, Phase.RETRYING, Phase.CHILD)
 
 
 def attempt_ended(
@@ -61,6 +76,8 @@ def attempt_ended(
             return move(prepared, state, index, graph)
         case Suspend(until, seen):
             return suspended(prepared, state, index, until, seen, now)
+        case Delegated():
+            return _delegated(state, index)
 
 
 def _without_another_try(outcome: FlowOutcome) -> FlowOutcome | Fail:
@@ -68,10 +85,17 @@ def _without_another_try(outcome: FlowOutcome) -> FlowOutcome | Fail:
     match outcome:
         case Reattempt(_, error) | Pause(_, error):
             return Fail(error or StepError("given_up", "the run is failing, so this step is not retried"))
-        case Move():
+        case Move() | Delegated():
             return Skip()
         case _:
             return outcome
+
+
+def _delegated(state: RunState, index: int) -> Plan:
+    """Plan that a step waits for its child run. No entry is written: the child's id is in the journal."""
+    state.running -= 1
+    state.set_timer(index, Phase.CHILD, state.child_of[index].until)
+    return Plan(None, [], [], [])
 
 
 def skipped(event: events.Skipped, prepared: Prepared, state: RunState, now: Instant) -> Change | None:
@@ -88,8 +112,9 @@ def reattempted(event: events.Reattempted, prepared: Prepared, state: RunState, 
     index = can_reattempt(state, event.step)
     if index is None:
         return None
-    # An attempt ends here only if the step is in flight; 0 means that none does.
-    number = state.attempt_number(index) if state.phase[index] is Phase.RUNNING else 0
+    # An attempt ends here only if the step is in flight or has a child; 0 means that none does.
+    is_begun = state.phase[index] is Phase.RUNNING or index in state.child_of
+    number = state.attempt_number(index) if is_begun else 0
     data = EntryData(by=event.by, retry_at=now + micros(max(0.0, event.wait)))
     return Change(Kind.RETRY, index, number, None, data)
 

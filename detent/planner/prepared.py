@@ -40,6 +40,7 @@ class PreparedStep:
     delay: float | None
     accepts_early: bool  # a wait stores a callback that arrives before the wait is active
     question: Expression | None  # of a condition step
+    is_detached: bool  # a child run that the step does not wait for
     rerender: bool
 
 
@@ -53,6 +54,7 @@ class Prepared:
     order: tuple[int, ...]
     output: Template | None
     wait_steps: dict[str, PreparedStep]
+    child_steps: tuple[int, ...]
 
     def new_state(self, facts: RunFacts) -> RunState:
         """Build the state of a run before anything is decided."""
@@ -80,7 +82,7 @@ def prepare(graph: Graph) -> Prepared:
             incoming=incoming[index],
             outgoing=tuple(outgoing[index]),
             first_match=step.route is Route.FIRST_MATCH,
-            on_record=step.on_crash is not OnCrash.RETRY,
+            on_record=step.on_crash is not OnCrash.RETRY or step.kind is StepKind.SUBWORKFLOW,
             on_crash=step.on_crash,
             timeout=step.timeout,
             delay=step.delay,
@@ -88,13 +90,15 @@ def prepare(graph: Graph) -> Prepared:
             question=compile_expression(step.config["expression"], language=graph.language)
             if step.kind is StepKind.CONDITION
             else None,
+            is_detached=step.kind is StepKind.SUBWORKFLOW and bool(step.config.get("detached")),
             rerender=step.rerender,
         )
         for index, step in enumerate(graph.steps)
     )
     output = None if graph.output is None else compile_template(graph.output, graph.language)
     waits = {step.name: step for step in steps if step.kind is StepKind.WAIT}
-    return Prepared(graph, steps, numbers, _order(steps), output, waits)
+    children = tuple(step.index for step in steps if step.kind is StepKind.SUBWORKFLOW)
+    return Prepared(graph, steps, numbers, _order(steps), output, waits, children)
 
 
 def _outgoing(graph: Graph, numbers: dict[str, int]) -> list[list[PreparedEdge]]:

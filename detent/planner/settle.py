@@ -15,7 +15,7 @@ from detent.planner.judge import TEMPLATE_ERROR, Judge
 from detent.planner.prepared import Prepared, PreparedStep
 from detent.planner.suspects import wait_if_suspect
 from detent.run.outcomes import StepError
-from detent.run.state import Phase, RunState
+from detent.run.state import ChildRun, Phase, RunState
 
 #: The endings of a wait whose callback is closed already: it was received, or it expired.
 _ANSWERED: Final = (Ending.SUCCESS, Ending.TIMEOUT)
@@ -31,6 +31,7 @@ class Settling:
         self._decidable: list[int] = []
         self.activated: list[tuple[str, int | None]] = []
         self.closed: list[str] = []  # waits that ended without a callback
+        self.cancelled: list[tuple[str, int]] = []  # child runs that no step waits for any more, with their numbers
 
     def open(self) -> None:
         """Decide the steps that depend on nothing."""
@@ -80,6 +81,15 @@ class Settling:
         state.ready.pop(index, None)
         if state.strikes:
             state.strikes.pop(index, None)
+        if state.child_of:
+            self.leave_child(index)
+
+    def leave_child(self, index: int) -> None:
+        """Cancel the child run of a step, because the step does not wait for it any more."""
+        state, child = self._state, forget_child(self._state, index)
+        if child is not None and not self._steps[index].is_detached:
+            state.cancelled += 1
+            self.cancelled.append((child.id, state.cancelled))
 
     def _end(self, index: int, ending: Ending, error: StepError | None = None) -> None:
         state = self._state
@@ -215,6 +225,14 @@ class Settling:
         else:
             state.set_timer(index, Phase.WAITING, until)
             self.activated.append((step.name, until))
+
+
+def forget_child(state: RunState, index: int) -> ChildRun | None:
+    """Remove the child run of a step from the state, and return it."""
+    child = state.child_of.pop(index, None)
+    if child is not None:
+        state.children.pop(child.id, None)
+    return child
 
 
 def _ending_of(error: StepError) -> Ending:

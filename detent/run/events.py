@@ -19,9 +19,31 @@ class AttemptEnded(msgspec.Struct, frozen=True):
 
 
 class AttemptStarting(msgspec.Struct, frozen=True):
-    """An attempt is about to begin whose start must be in the journal before its effect."""
+    """An attempt is about to begin whose start must be in the journal before its effect. `child` is the id of the run
+    that it starts if the step is a child run."""
 
     step: int
+    child: str | None = None
+
+
+class ChildEnded(msgspec.Struct, frozen=True):
+    """The child run of a step has ended."""
+
+    step: int
+    child: str
+    ending: Ending
+    result: bytes
+    error: StepError | None
+    message: int
+
+
+class ChildContinued(msgspec.Struct, frozen=True):
+    """The child run of a step continues as another run."""
+
+    step: int
+    child: str
+    successor: str
+    message: int
 
 
 class Woke(msgspec.Struct, frozen=True):
@@ -145,6 +167,8 @@ class Expired(msgspec.Struct, frozen=True):
 Event = (
     AttemptEnded
     | AttemptStarting
+    | ChildEnded
+    | ChildContinued
     | Woke
     | WaitExpired
     | Received

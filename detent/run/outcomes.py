@@ -119,7 +119,11 @@ class Suspend(msgspec.Struct, frozen=True):
     seen: int
 
 
-Outcome = Done | Fail | Skip | Reattempt | Cancel | Pause | Finish | Move | Suspend
+class Delegated(msgspec.Struct, frozen=True):
+    """The child run of the step exists. The step ends when the child ends."""
+
+
+Outcome = Done | Fail | Skip | Reattempt | Cancel | Pause | Finish | Move | Suspend | Delegated
 
 EMPTY_RESULT: Final = b"{}"
 

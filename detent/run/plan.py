@@ -35,6 +35,7 @@ class Plan(msgspec.Struct):
     `expire`: ask the store to expire the callbacks of these waits. Its answer decides whether the callback or the
     expiry came first. `stop`: end the attempts of these steps at once, and ignore their outcomes. `moved`: the state of
     the run from now on, for another graph. `closed`: waits that ended without a callback and accept none any more.
+    `cancel`: child runs that no step waits for any more, each with its number among all such runs of this run.
     """
 
     entry: Entry | None
@@ -45,6 +46,7 @@ class Plan(msgspec.Struct):
     stop: list[int] = []
     moved: RunState | None = None
     closed: list[str] = []
+    cancel: list[tuple[str, int]] = []
 
 
 NOTHING = Plan(None, [], [], [])

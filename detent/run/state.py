@@ -19,7 +19,8 @@ from detent.run.status import TERMINAL, Status
 
 
 class Phase(IntEnum):
-    """The phase of one step. READY: decided to run, not started. RUNNING: passed to an executor."""
+    """The phase of one step. READY: decided to run, not started. RUNNING: passed to an executor. CHILD: it goes on as a
+    child run."""
 
     PENDING = 0
     READY = 1
@@ -29,6 +30,7 @@ class Phase(IntEnum):
     WAITING = 5
     UNCERTAIN = 6
     ENDED = 7
+    CHILD = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,13 @@ class Operation(NamedTuple):
 ChildOwner = str | int
 
 
+class ChildRun(NamedTuple):
+    """The child run of a step. The step waits for its end, but not longer than `until`."""
+
+    id: str
+    until: int | None
+
+
 class Carried(NamedTuple):
     """How a step had ended when its run was moved to another graph."""
 
@@ -108,6 +117,8 @@ class RunState:
     history: dict[str, Checkpoint] = field(default_factory=dict)  # of a durable function, in journal order
     operations: dict[str, Operation] = field(default_factory=dict)  # of a durable function, begun and not ended
     children: dict[str, ChildOwner] = field(default_factory=dict)  # child runs that are awaited: by which owner
+    child_of: dict[int, ChildRun] = field(default_factory=dict)  # the child runs of steps, from their `started` entry
+    cancelled: int = 0  # children of steps that were told to stop
     unsure: frozenset[str] = frozenset()  # children that may not exist: their start may have been interrupted
     carried: dict[int, Carried] = field(default_factory=dict)  # how steps ended before the run was moved
     left_behind: dict[str, journal.CarriedEntry] = field(default_factory=dict)  # and steps not in its graph
@@ -192,4 +203,4 @@ class RunState:
         return min(timer, expiry)
 
 
-TIMED: Sequence[Phase] = (Phase.RETRYING, Phase.SLEEPING, Phase.WAITING)
+TIMED: Sequence[Phase] = (Phase.RETRYING, Phase.SLEEPING, Phase.WAITING, Phase.CHILD)

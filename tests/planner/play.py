@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any
 
 from detent.forms.steps.form import compile_steps
@@ -48,9 +49,14 @@ def settled(state: RunState, woken: frozenset[int] = frozenset()) -> dict[str, A
     """A state without what is volatile: what runs is only ready to a fold, and a step that was woken for its next
     attempt still waits for it there, since waking writes nothing."""
     phases = [Phase.READY if phase is Phase.RUNNING else phase for phase in state.phase]
-    for index in woken:
+    started = set(state.child_of)
+    for index in woken - started:
         assert phases[index] in (Phase.READY, Phase.RETRYING)
         phases[index] = Phase.READY
+    for index in started:
+        # Whether the attempt that starts its child has begun or ended is not in the journal. Another one is harmless.
+        assert phases[index] in (Phase.READY, Phase.RETRYING, Phase.CHILD)
+        phases[index] = Phase.CHILD
     names = (
         *("status", "ending", "taken", "undecided", "attempts", "adoptions_before", "since", "results", "errors"),
         *(
@@ -69,12 +75,12 @@ def settled(state: RunState, woken: frozenset[int] = frozenset()) -> dict[str, A
         *("strikes", "suspect_until"),
         *("paused_at", "paused_step", "opens_at", "reused", "reused_skips", "left_out", "doubts"),
         *("is_finished", "finisher", "carried", "left_behind", "passed", "undelayed", "moved_graph"),
-        *("history", "operations", "children", "unsure"),
+        *("history", "operations", "child_of", "children", "cancelled", "unsure"),
     )
     return {
         **{name: getattr(state, name) for name in names},
         "phase": phases,
-        "until": {index: until for index, until in state.until.items() if index not in woken},
+        "until": {index: until for index, until in state.until.items() if index not in woken | started},
         "begun": list(state.begun.items()),
     }
 
@@ -100,6 +106,8 @@ class Play:
     checks: bool = True
     opens_at: int | None = None
     reuse: Reuse | None = None
+    child_ids: Iterator[int] = field(default_factory=count)
+    cancelled: list[str] = field(default_factory=list)  # child runs that no step waits for any more
 
     def __post_init__(self) -> None:
         self.version = self.prepared
@@ -163,6 +171,7 @@ class Play:
             self.entries.append(plan.entry)
         self.active.update(plan.activate)
         self.expiring.extend(plan.expire)
+        self.cancelled.extend(child for child, _ in plan.cancel)
         if plan.end is not None:
             assert self.ended is None, "the run ended twice"
             self.ended = plan.end
@@ -175,7 +184,9 @@ class Play:
             assert runs_code(self.prepared.steps[start.step].kind), "a sleep or a wait was started as an attempt"
             self.started.append(self.prepared.steps[start.step].name)
             if start.on_record:
-                self.tell(events.AttemptStarting(start.step))
+                is_child = self.prepared.steps[start.step].kind is StepKind.SUBWORKFLOW
+                child = f"run_{next(self.child_ids)}" if is_child else None
+                self.tell(events.AttemptStarting(start.step, child))
 
     def check_fold(self) -> None:
         folded = fold(self.version, self.facts, self.opening, self.entries)
@@ -325,4 +336,4 @@ def graph_of(tasks: Mapping[str, Any], **document: Any) -> Graph:
 
 
 def runs_code(kind: StepKind) -> bool:
-    return kind not in (StepKind.SLEEP, StepKind.WAIT)
+    return kind not in (StepKind.SLEEP, StepKind.WAIT, StepKind.CONDITION)

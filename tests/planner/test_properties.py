@@ -16,7 +16,7 @@ from detent.planner import advance, fold
 from detent.planner.scope import status_word
 from detent.run import events
 from detent.run.journal import Decided, Kind, decode_data
-from detent.run.outcomes import Done, Move, Outcome
+from detent.run.outcomes import Delegated, Done, Move, Outcome, StepError
 from detent.run.plan import NOTHING
 from detent.run.state import Phase
 from tests.planner import naive
@@ -61,8 +61,30 @@ def _check_over(over: Play) -> None:
     assert all(phase is Phase.ENDED for phase in state.phase)
     assert [entry.seq for entry in over.entries] == list(range(1, len(over.entries) + 1))
     _check_each_ended_once(over)
+    if not any(entry.kind == Kind.MOVED for entry in over.entries):
+        _check_children(over)
     said = [(decode_data(entry.data).decided or Decided()).run for entry in over.entries]
     assert said == [None] * (len(said) - 1) + [over.status] * bool(said), "only the last entry ends the run"
+
+
+def _check_children(over: Play) -> None:
+    """An attempt of a step starts one child. Each child has ended by its own message, or was cancelled once."""
+    current: dict[str | None, str] = {}
+    attempts: set[tuple[str | None, int]] = set()
+    left: list[str] = []
+    for entry in over.entries:
+        data = decode_data(entry.data)
+        if entry.kind == Kind.STARTED and data.child is not None:
+            if data.message is None:
+                assert (entry.step, entry.attempt) not in attempts, "an attempt has two children"
+                assert entry.step not in current, "the child before was forgotten"
+                attempts.add((entry.step, entry.attempt))
+            current[entry.step] = data.child
+        elif entry.step in current and not data.released and entry.kind != Kind.STARTED:
+            child = current.pop(entry.step)
+            left += [] if data.message is not None else [child]
+    left += current.values()
+    assert sorted(left) == sorted(over.cancelled)
 
 
 def _check_each_ended_once(over: Play) -> None:
@@ -136,6 +158,7 @@ def _fixed(rng: random.Random, graph: Graph) -> dict[str, Ending]:
     choices = {
         StepKind.SLEEP: (Ending.SUCCESS,),
         StepKind.WAIT: (Ending.SUCCESS, Ending.TIMEOUT),
+        StepKind.SUBWORKFLOW: (Ending.SUCCESS, Ending.FAILED),
     }
     others = (Ending.SUCCESS, Ending.SUCCESS, Ending.FAILED, Ending.TIMEOUT, Ending.TEMPLATE_ERROR)
     return {
@@ -159,7 +182,11 @@ def _live_out(run: Play, would: Mapping[str, Ending], order: random.Random) -> P
         moves = [(index, phase) for index, phase in enumerate(run.state.phase) if phase in LIVE]
         index, phase = order.choice(moves)
         name = run.prepared.steps[index].name
-        if phase is Phase.RUNNING:
+        if phase is Phase.RUNNING and index in run.state.child_of:
+            run.attempt(name, Delegated())
+        elif phase is Phase.CHILD:
+            run.tell(_child_end(index, run.state.child_of[index].id, would[name]))
+        elif phase is Phase.RUNNING:
             run.attempt(name, _outcome(would[name]))
         elif phase is Phase.WAITING:
             run.tell(events.WaitExpired(index)) if would[name] is Ending.TIMEOUT else run.receive(name)
@@ -168,7 +195,12 @@ def _live_out(run: Play, would: Mapping[str, Ending], order: random.Random) -> P
     return run
 
 
-LIVE = (Phase.RUNNING, Phase.WAITING, Phase.SLEEPING, Phase.RETRYING)
+LIVE = (Phase.RUNNING, Phase.WAITING, Phase.SLEEPING, Phase.RETRYING, Phase.CHILD)
+
+
+def _child_end(index: int, child: str, ending: Ending) -> events.ChildEnded:
+    error = None if ending is Ending.SUCCESS else StepError("child", "it failed")
+    return events.ChildEnded(index, child, Ending.CANCELLED if error else ending, b"{}", error, 3)
 
 
 def _answer(condition: str, found: Mapping[str, Ending]) -> bool | None:

@@ -24,14 +24,17 @@ from detent.graph.model import (
 from detent.instant import SECOND
 from detent.planner import Reuse, fork_plan, prepare, retry_plan
 from detent.run import events
-from detent.run.outcomes import Cancel, Done, Finish, Move, Outcome, Pause, Reattempt, Skip, StepError
+from detent.run.outcomes import Cancel, Delegated, Done, Finish, Move, Outcome, Pause, Reattempt, Skip, StepError
 from detent.run.state import Phase
 from tests.planner.play import NOON, Play, answer, facts_of, failure
 
 ENDING_SETS = (ON_SUCCESS, ON_ANY, ON_RAN, FAILURES, frozenset({Ending.SKIPPED}), frozenset({Ending.TIMEOUT}))
 POLICIES = (FailurePolicy.SETTLE, FailurePolicy.FAIL_FAST)
 ALL_POLICIES = tuple(FailurePolicy)
-KINDS = (StepKind.ACTION, StepKind.ACTION, StepKind.HTTP, StepKind.SLEEP, StepKind.WAIT, StepKind.CONDITION)
+KINDS = (
+    *(StepKind.ACTION, StepKind.ACTION, StepKind.HTTP, StepKind.SLEEP, StepKind.WAIT),
+    *(StepKind.CONDITION, StepKind.SUBWORKFLOW),
+)
 
 
 def random_graph(rng: random.Random, *, most: int = 9, policies: tuple[FailurePolicy, ...] = POLICIES) -> Graph:
@@ -86,7 +89,10 @@ def _step(rng: random.Random, name: str, needs: list[str]) -> Step:
         join=rng.choice(tuple(Join)),
         retry=Retry(attempts=rng.choice((1, 2, 3)), delay=rng.choice((0.0, 1.0, 60.0))),
         delay=rng.choice((0.0, 5.0)) if rng.random() < 0.15 else None,
-        on_crash=rng.choice((OnCrash.RETRY, OnCrash.RETRY, OnCrash.FAIL, OnCrash.ASK)),
+        on_crash=OnCrash.RETRY
+        if kind is StepKind.SUBWORKFLOW
+        else rng.choice((OnCrash.RETRY, OnCrash.RETRY, OnCrash.FAIL, OnCrash.ASK)),
+        timeout=rng.choice((None, 30.0)),
         route=rng.choice(tuple(Route)),
     )
 
@@ -137,7 +143,8 @@ class World:
             play.now = max(play.now, state.opens_at)
             self._tell(events.Opened())
             return
-        choices = [index for index, phase in enumerate(state.phase) if phase in (Phase.RUNNING, Phase.WAITING)]
+        busy = (Phase.RUNNING, Phase.WAITING, Phase.CHILD)
+        choices = [index for index, phase in enumerate(state.phase) if phase in busy]
         if choices and (self.rng.random() < 0.8 or state.next_timer() is None):
             self._answer(self.rng.choice(choices))
         elif (due := state.next_timer()) is not None:
@@ -158,13 +165,28 @@ class World:
         return self.rng.choice((resolved, events.Resumed("ann")))
 
     def _answer(self, index: int) -> None:
-        if self.play.state.phase[index] is Phase.WAITING:
+        phase = self.play.state.phase[index]
+        if phase is Phase.WAITING:
             self._tell(events.Received(index, answer(200, {"paid": True}), 1))
+            return
+        child = self.play.state.child_of.get(index)
+        if child is not None and (phase is Phase.CHILD or self.rng.random() < 0.3):
+            self._tell(self._news_of(index, child.id))
             return
         number = self.play.state.attempt_number(index)
         wants_more = self.trouble and self.rng.random() < 0.25
         outcome = self._flow_control() if wants_more else self._outcome()
+        if child is not None:
+            outcome = Delegated() if self.rng.random() < 0.8 else failure("not_found", retry=False)
         self._tell(events.AttemptEnded(index, number, outcome, 1.0))
+
+    def _news_of(self, index: int, child: str) -> events.Event:
+        """What a child tells its parent: its end, or that it continues as another run."""
+        if self.rng.random() < 0.2:
+            return events.ChildContinued(index, child, f"{child}x", 3)
+        ending = self.rng.choice((Ending.SUCCESS, Ending.SUCCESS, Ending.FAILED, Ending.TIMEOUT, Ending.CANCELLED))
+        error = None if ending is Ending.SUCCESS else StepError("child", f"{child} ended as {ending}")
+        return events.ChildEnded(index, child, ending, b'{"output":1}' if error is None else b"{}", error, 3)
 
     def _flow_control(self) -> Outcome:
         """What code can ask for beside success and failure."""
@@ -210,8 +232,8 @@ class World:
                 self._tell(self._verdict())
             case 12 if rng.random() < 0.2:
                 self._tell(rng.choice((events.Cancelled("ann"), events.Expired(), events.Finished("ann"))))
-            case 17 if play.state.begun:
-                self._tell(events.Released(rng.choice(list(play.state.begun))))
+            case 17 if play.state.begun or play.state.child_of:
+                self._tell(events.Released(rng.choice([*play.state.begun, *play.state.child_of])))
             case 13 | 14:
                 self._tell(events.Skipped(some, "ann"))
             case 15 | 16:
