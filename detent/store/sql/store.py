@@ -10,12 +10,12 @@ from detent.store.sql.verbs import TriggerVerbs
 class SqlStore:
     """Composes the parts of a store. Each part implements one protocol of `store/protocol.py`."""
 
+    hints: Hints | None = None
+
     def __init__(
         self, access: SqlAccess, nodes: NodeStore, commands: CommandStore, maintenance: MaintenanceStore
     ) -> None:
         triggers = TriggerVerbs(access)
-
-        self.hints: Hints | None = None
 
         self.heartbeat = nodes.heartbeat
         self.register = nodes.register
