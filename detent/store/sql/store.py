@@ -11,13 +11,13 @@ from detent.store.sql.workflow_verbs import WorkflowVerbs
 class SqlStore:
     """Composes the parts of a store. Each part implements one protocol of `store/protocol.py`."""
 
+    hints: Hints | None = None
+
     def __init__(
         self, access: SqlAccess, nodes: NodeStore, commands: CommandStore, maintenance: MaintenanceStore
     ) -> None:
         triggers = TriggerVerbs(access)
         workflows = WorkflowVerbs(access)
-
-        self.hints: Hints | None = None
 
         self.heartbeat = nodes.heartbeat
         self.register = nodes.register
