@@ -177,7 +177,6 @@ async def started_with_key(detent: Detent, key: str) -> Answer:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(180)
 async def test_while_the_database_cannot_be_written_every_request_is_answered_and_later_work_goes_on(
     place: Path | str | None,
 ) -> None:

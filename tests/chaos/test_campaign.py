@@ -25,7 +25,6 @@ WORK = Counter({"accepted": 250, "python": 80, "callbacks": 30, "signals": 15, "
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
 @pytest.mark.case("A3", "B14")
 def test_kills_of_the_one_node_on_sqlite_break_no_promise(tmp_path: Path) -> None:
     report = asyncio.run(on_sqlite(Amount(Counter(kill=10), work=WORK, rate=40), SEED, tmp_path, print))
@@ -36,7 +35,6 @@ def test_kills_of_the_one_node_on_sqlite_break_no_promise(tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
 @pytest.mark.case("B1")
 def test_kills_stops_and_crashes_of_three_nodes_on_postgresql_break_no_promise(tmp_path: Path) -> None:
     report = asyncio.run(
@@ -51,7 +49,6 @@ def test_kills_stops_and_crashes_of_three_nodes_on_postgresql_break_no_promise(t
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
 @pytest.mark.case("A3")
 def test_kills_of_two_nodes_and_of_mariadb_break_no_promise(tmp_path: Path) -> None:
     report = asyncio.run(

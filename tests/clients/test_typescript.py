@@ -11,7 +11,6 @@ from tests.clients.typescript import PACKAGE, SCHEMA, generate, install, run
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(400)
 def test_the_types_of_the_client_are_those_of_todays_api(tmp_path: Path) -> None:
     today = tmp_path / "schema.ts"
     generate(today)
@@ -19,7 +18,6 @@ def test_the_types_of_the_client_are_those_of_todays_api(tmp_path: Path) -> None
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 def test_the_client_is_built_and_its_tests_pass_before_a_real_detent() -> None:
     install()
     run("npm", "run", "--silent", "build")

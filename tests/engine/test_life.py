@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from detent.errors import Unavailable
+from detent.forms.steps.form import compile_steps
 from detent.graph.model import Graph, Step, StepKind
 from detent.run.call import StepCall
 from detent.run.outcomes import Outcome
@@ -402,7 +403,10 @@ async def test_runs_only_waiting_for_a_timer_do_not_fill_a_node() -> None:
 async def test_every_one_of_many_wake_ups_at_the_same_moment_happens_once() -> None:
     async with rig() as world:
         await world.engine(idle_poll=0.5, mail_poll=0.5)
-        runs = [await world.start({"nap": {"sleep": "20s"}, "b": {"needs": ["nap"]}}) for _ in range(10_000)]
+        naps = compile_steps(
+            {"name": "w", "tasks": {"nap": {"sleep": "20s"}, "b": {"needs": ["nap"], "action": "core.echo"}}}
+        )
+        runs = [await world.start(naps.graph) for _ in range(10_000)]
         for run in runs:
             assert await world.ended(run) == "completed"
         assert len({call.run_id for call in world.hands.calls}) == len(world.hands.calls) == 10_000

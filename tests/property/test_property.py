@@ -31,14 +31,12 @@ def check(report: Report) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 @pytest.mark.case("F19")
 def test_every_answer_is_one_that_the_document_tells_of(tmp_path: Path) -> None:
     check(campaign(f"sqlite:///{tmp_path}/detent.db", SEED, tmp_path, rounds=ROUNDS))
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 @pytest.mark.case("F19")
 def test_every_answer_is_one_that_the_document_tells_of_on_postgresql(
     postgres: PostgresServer, postgres_database: str, tmp_path: Path

@@ -225,7 +225,6 @@ CONTINUING: Final = (
 
 
 @pytest.mark.case("F17")
-@pytest.mark.timeout(600)
 def test_no_rule_of_functions_is_broken_in_fresh_worlds() -> None:
     first = int.from_bytes(os.urandom(4), "big")
     counters = Counters()

@@ -35,7 +35,6 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.mark.case("A11")
-@pytest.mark.timeout(600)
 def test_no_rule_is_broken_in_fresh_worlds() -> None:
     first = int.from_bytes(os.urandom(4), "big")
     campaign = run_campaign(range(first, first + WORLDS))
@@ -63,7 +62,6 @@ def test_no_rule_is_broken_while_suspects_of_two_tenants_wait_die_and_are_releas
     assert missing == set()
 
 
-@pytest.mark.timeout(600)
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
 def test_a_deliberate_bug_is_found(mutant: Mutant) -> None:
     assert kill(mutant, ENOUGH).broken is not None

@@ -59,7 +59,6 @@ async def _fill(connection: Wire, living: bytes) -> None:
 
 
 @pytest.mark.case("E9")
-@pytest.mark.timeout(120)
 async def test_e9_a_claim_touches_a_few_rows_beside_fifty_thousand_that_sleep(
     mariadb_store: MysqlStore, mariadb_database: str
 ) -> None:
@@ -104,7 +103,6 @@ MAIL_FOR_ALL = """
 insert into inbox (tenant, run, kind, data, at) select 1, id, 'signal', '{}', 1 from run where wake_at is null"""
 
 
-@pytest.mark.timeout(120)
 @pytest.mark.parametrize("analyzed", [False, True])
 async def test_polls_do_not_read_the_mail_of_runs_that_are_not_for_this_node(
     mariadb_store: MysqlStore, mariadb_database: str, analyzed: bool

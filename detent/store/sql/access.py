@@ -6,12 +6,57 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Generator, Iterable, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeVar
 
 from sqlalchemy import ClauseElement
 
 from detent.errors import StoreBusy
 from detent.store.sql.compiler import Values
+
+# Time limits of calls, for every database.
+
+
+#: The minimum time of a call, however long it took to connect.
+LEAST_TIME: Final = 0.5
+#: A timer that rings so many seconds late shows that the loop was blocked.
+_LATE: Final = 0.1
+#: How many seconds a call gets after its loop was blocked, and how often.
+_EXTENSION: Final = 1.0
+_EXTENSIONS: Final = 5
+
+
+class Alarm:
+    """Calls `ring` at `when`, in the time of the loop, unless it is cancelled before.
+
+    A loop that was blocked, by a step or on a busy machine, finds the answer and the end of the time in the same turn.
+    The answer must win, so an alarm that is late rings only after the loop has run for a while."""
+
+    def __init__(self, when: float, ring: Callable[[], None]) -> None:
+        self._loop, self._ring, self._extensions = asyncio.get_running_loop(), ring, _EXTENSIONS
+        self._timer = self._loop.call_at(when, self._ring_if_on_time)
+
+    def cancel(self) -> None:
+        self._timer.cancel()
+
+    def _ring_if_on_time(self) -> None:
+        now = self._loop.time()
+        if now - self._timer.when() > _LATE and self._extensions:
+            self._extensions -= 1
+            self._timer = self._loop.call_at(now + _EXTENSION, self._ring_if_on_time)
+        else:
+            self._ring()
+
+
+@asynccontextmanager
+async def time_limit(when: float) -> AsyncIterator[None]:
+    """Raise TimeoutError in the block at `when`, as `asyncio.timeout_at` does, but not because the loop was blocked."""
+    async with asyncio.timeout(None) as limit:
+        alarm = Alarm(when, lambda: limit.reschedule(when))
+        try:
+            yield
+        finally:
+            alarm.cancel()
+
 
 # The pool: a few connections that callers share, for every database.
 
@@ -36,11 +81,15 @@ class ConnectionPool(Generic[L]):
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[L]:
-        try:
-            async with asyncio.timeout(self._patience):  # `wait_for` of Python 3.11 can lose a cancellation
-                await self._room.acquire()
-        except TimeoutError:
-            raise StoreBusy("every connection to the database is in use") from None
+        if self._room.locked():
+            until = asyncio.get_running_loop().time() + self._patience
+            try:
+                async with time_limit(until):  # `wait_for` of Python 3.11 can lose a cancellation
+                    await self._room.acquire()
+            except TimeoutError:
+                raise StoreBusy("every connection to the database is in use") from None
+        else:
+            await self._room.acquire()  # at once
         connection = self._free.pop()
         try:
             yield connection

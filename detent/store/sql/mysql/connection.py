@@ -19,7 +19,7 @@ from sqlalchemy import ClauseElement
 from detent.errors import CommitUnknown, StoreBusy, StoreError, StoreFull, StoreLocked
 from detent.instant import micros
 from detent.store.heartbeat import patience
-from detent.store.sql.access import ConnectionPool, Rows, Script, SqlAccess
+from detent.store.sql.access import LEAST_TIME, ConnectionPool, Rows, Script, SqlAccess, time_limit
 from detent.store.sql.compiler import Values
 from detent.store.sql.mysql.flush import NOW, SELECT_NOW, blob
 from detent.store.sql.mysql.statements import spoken
@@ -188,8 +188,6 @@ CONNECT_TIMEOUT: Final = 5.0
 LOCK_TIMEOUT: Final = 2
 STATEMENT_TIMEOUT: Final = 6
 COMMAND_TIMEOUT: Final = 8.0
-#: The minimum time of a call, however long it took to connect.
-LEAST_TIME: Final = 0.5
 #: The bytes that a packet needs besides its text.
 MARGIN: Final = 1024
 
@@ -298,7 +296,7 @@ async def connect(address: Address, *, patient: bool = True) -> Wire:
         charset="utf8mb4",
         client_flag=FOUND_ROWS,
         conv=_CONVERSIONS,
-        connect_timeout=CONNECT_TIMEOUT,
+        connect_timeout=60,  # the limit is ours
         autocommit=None,
         program_name="detent",
         ssl=None if address.tls is None else ssl.create_default_context(cafile=address.tls or None),
@@ -306,7 +304,7 @@ async def connect(address: Address, *, patient: bool = True) -> Wire:
     before = pending_cancellations()
     try:
         with translated(writing=False, address=address):
-            async with asyncio.timeout(CONNECT_TIMEOUT):
+            async with time_limit(asyncio.get_running_loop().time() + CONNECT_TIMEOUT):
                 await wire.connect()
                 await _prepare(wire, address, patient=patient)
         # The driver connects with `asyncio.wait_for`. Before Python 3.12 that loses a cancellation that arrives at the
@@ -432,7 +430,7 @@ class MysqlConnection:
             wire = await self._open()
             try:
                 with translated(writing=writing, address=self._address):
-                    async with asyncio.timeout_at(max(until, loop.time() + LEAST_TIME)):
+                    async with time_limit(max(until, loop.time() + LEAST_TIME)):
                         return await _or_nothing(wire, work)
             except BaseException as error:
                 if leaves_doubt(error.__cause__ or error):

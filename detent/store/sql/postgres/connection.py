@@ -18,7 +18,7 @@ from sqlalchemy.dialects import postgresql
 
 from detent.errors import CommitUnknown, StoreBusy, StoreError, StoreFull, StoreLocked
 from detent.store.heartbeat import patience
-from detent.store.sql.access import ConnectionPool, Rows, Script, SqlAccess
+from detent.store.sql.access import LEAST_TIME, Alarm, ConnectionPool, Rows, Script, SqlAccess, time_limit
 from detent.store.sql.compiler import Values, compiled
 
 # How values are encoded, how connections are opened, and what their errors mean.
@@ -39,8 +39,6 @@ CONNECT_TIMEOUT: Final = 5.0
 LOCK_TIMEOUT: Final = 2.0
 STATEMENT_TIMEOUT: Final = 6.0
 COMMAND_TIMEOUT: Final = 8.0
-#: The minimum time of a call, however long it took to connect.
-LEAST_TIME: Final = 0.5
 
 _SESSION: Final = {
     "lock_timeout": f"{LOCK_TIMEOUT}s",
@@ -110,23 +108,23 @@ async def connect(address: Address) -> Connection:
         settings |= _SESSION | (_LOOKUPS if address.lookups else {})
     if address.schema is not None:
         settings["search_path"] = address.schema
+    until = asyncio.get_running_loop().time() + CONNECT_TIMEOUT
     with translated(writing=False, where=address.where):
-        until = asyncio.get_running_loop().time() + CONNECT_TIMEOUT
-        connection: Connection = await asyncpg.connect(
-            address.url,
-            timeout=CONNECT_TIMEOUT,
-            target_session_attrs=SessionAttribute.read_write,
-            statement_cache_size=0 if address.pooled else 256,
-            max_cached_statement_lifetime=0,
-            max_cacheable_statement_size=0,
-            server_settings=settings,
-        )
-        try:
-            async with asyncio.timeout_at(until):  # the driver's own timeout does not cover this
+        async with time_limit(until):
+            connection: Connection = await asyncpg.connect(
+                address.url,
+                timeout=60,  # the limit is ours
+                target_session_attrs=SessionAttribute.read_write,
+                statement_cache_size=0 if address.pooled else 256,
+                max_cached_statement_lifetime=0,
+                max_cacheable_statement_size=0,
+                server_settings=settings,
+            )
+            try:
                 await _teach(connection)
-        except BaseException:
-            connection.terminate()
-            raise
+            except BaseException:
+                connection.terminate()
+                raise
     return connection
 
 
@@ -267,10 +265,16 @@ class PostgresConnection:
             connection = await self._open()
             # Cutting the connection ends every wait at once. A cancel request to a server that does not answer would
             # not.
-            limit = loop.call_at(max(until, loop.time() + LEAST_TIME), connection.terminate)
+            limit = Alarm(max(until, loop.time() + LEAST_TIME), connection.terminate)
             try:
                 with translated(writing=writing):
                     return await (_in_transaction(connection, work) if self._address.pooled else work(connection))
+            except AttributeError as error:
+                # The driver prepares a statement and then sends it. If the connection is cut between the two, the
+                # driver fails at its own missing protocol.
+                if not connection.is_closed():
+                    raise
+                raise _said(ConnectionAbortedError("it was cut"), "", writing=writing) from error
             except BaseException as error:
                 if leaves_doubt(error.__cause__ or error):
                     self._drop()
