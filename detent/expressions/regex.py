@@ -1,7 +1,7 @@
 """Regular expressions in linear time: `matches(text, pattern)`.
 
 The pattern becomes a nondeterministic automaton (Thompson), and its states are found for one character after the
-other. All ways to match are followed at once, so nothing is ever tried again: `(a+)+$` is as cheap as `a+$`. Sets of
+other. All possible matches are followed at once, so nothing is ever tried again: `(a+)+$` is as cheap as `a+$`. Sets of
 states that were met before are found in a table (a deterministic automaton that is built as far as the text needs it).
 One table serves all calls of an evaluation, and no other: else the work of an evaluation would depend on earlier ones.
 
