@@ -328,10 +328,11 @@ class _Assembler:
                 return end
             case _Either(branches):
                 return self.add([self.build(branch, end) for branch in branches])
-            case _Repeat(part, least, most):
-                return self.repeat(part, least, most, end)
+            case _:
+                return self.repeat(node, end)
 
-    def repeat(self, part: _Node, least: int, most: int | None, end: int) -> int:
+    def repeat(self, node: _Repeat, end: int) -> int:
+        part, least, most = node.part, node.least, node.most
         if most is None:
             loop = self.add([end])
             self.states[loop].following.append(self.build(part, loop))
