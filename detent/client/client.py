@@ -150,6 +150,7 @@ class RunOperations:
     resolve = asks_of(run_calls.resolve)
     signal = asks_of(run_calls.signal)
     why = asks_of(run_calls.why)
+    evaluate = asks_of(run_calls.evaluate)
     history = streams_of(run_calls.history)
     events = streams_of(stream.events)
     follow = streams_of(stream.follow)

@@ -44,6 +44,7 @@ from detent.documents.journal import PastAttemptDocument, TimelineEntry
 from detent.documents.runs import (
     BulkDocument,
     CallbackReceipt,
+    EvaluationDocument,
     RunDocument,
     RunSummary,
     SignalReceipt,
@@ -260,6 +261,16 @@ def signal(run: str, name: str, data: Json = None) -> Call[SignalReceipt]:
 def why(run: str) -> Call[WhyDocument]:
     """Explain why the run does not go on: what blocks it, and which steps wait for that."""
     return Call("GET", url_path("runs", run, "why"), one(WhyDocument))
+
+
+def evaluate(
+    run: str, expression: str | UnsetType = UNSET, *, template: Json = UNSET, step: str | None = None
+) -> Call[EvaluationDocument]:
+    """Try an expression or a template on the data of the run, or on what one of its steps could read."""
+    body = {"expression": expression, "template": template, **({} if step is None else {"step": step})}
+    sent = {name: value for name, value in body.items() if value is not UNSET}
+    path = url_path("runs", run, "evaluate")
+    return Call("POST", path, one(EvaluationDocument), body=json_body(sent), headers=JSON)
 
 
 def history(run: str, *, limit: int = PAGE) -> Pages[PastAttemptDocument]:

@@ -8,13 +8,18 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
 from detent.commands.context import CommandPart
-from detent.documents.runs import RunDocument
+from detent.documents.runs import EvaluationDocument, ExpressionProblem, RunDocument
 from detent.engine.background import ANY_QUEUE
-from detent.errors import NotFound
-from detent.ids import RUN, InvalidId, parse
+from detent.errors import InvalidInput, NotFound, Problem
+from detent.expressions import ExpressionError, Reference, Template, compile_expression, compile_template
+from detent.forms.steps.scope import StepsScope
+from detent.forms.templates import Read
+from detent.graph.check import upstream
+from detent.ids import RUN, InvalidId, parse, show
 from detent.instant import Instant, iso
 from detent.planner.history import PastAttempt, history
 from detent.planner.moves import graph_of
+from detent.planner.past_scope import PastScope, past_scope
 from detent.planner.prepared import Prepared
 from detent.planner.why import ReasonKind, sentence, why
 from detent.run.journal import Entry, EntryData, Kind, decode_data
@@ -22,6 +27,8 @@ from detent.run.state import RunState
 from detent.run.status import TERMINAL, Status
 from detent.store.protocol import CommandStore
 from detent.store.rows import NodeOffer, RunCriteria, RunRow, TimelineCursor, TimelineRow
+from detent.values.fields import Problems, shown
+from detent.values.nearest import nearest
 from detent.views.runs import facts_of_row, fold_row, run_document
 
 EVERY = RunCriteria()
@@ -126,6 +133,36 @@ class RunCommands(CommandPart):
         facts = facts_of_row(row, lambda step: tokens.url(row.id, step))
         return history(await self.prepared(row), facts, row.opening, await self._store.journal(row.id))
 
+    async def evaluate(self, run: str, source: Any, *, is_template: bool, step: str | None) -> EvaluationDocument:
+        """Evaluate an expression (as a condition) or a template on the data of a run.
+
+        With a step, it reads what that step could read before it ended; otherwise the whole run. Raise InvalidInput if
+        there is no such step. Every problem of the expression itself is part of the document."""
+        row = await self.row(run)
+        prepared, tokens = await self.prepared(row), self._engine.tokens
+        facts = facts_of_row(row, lambda name: tokens.url(row.id, name))
+        tried = past_scope(prepared, facts, row.opening, await self._store.journal(row.id), step)
+        if tried is None:
+            near = nearest(step or "", [one.name for one in prepared.steps])
+            hint = f"; did you mean {near!r}?" if near is not None else ""
+            problem = Problem("step", f"no step {shown(step or '')}{hint}")
+            raise InvalidInput("the expression cannot be evaluated", [problem])
+        document = EvaluationDocument(run_id=show(RUN, row.id), step=step, language=None, value=None, error=None)
+        try:
+            compiled = compile_template(source) if is_template else compile_expression(source)
+        except ExpressionError as error:
+            document.error = _expression_problem("syntax", error)
+            return document
+        document.language = compiled.language
+        document.error = _unreadable(tried, compiled.references, step)
+        if document.error is None:
+            try:
+                run_it = compiled.render if isinstance(compiled, Template) else compiled.evaluate
+                document.value = run_it(tried.scope)
+            except ExpressionError as error:
+                document.error = _expression_problem("evaluation", error)
+        return document
+
     async def timeline(self, hero: tuple[str, str], *, limit: int, after: TimelineCursor | None = None) -> TimelinePage:
         """Return the entries of all runs of a hero after `after`: at most `limit`, and at most `PAGE_BYTES` bytes
         unless the first entry alone has more."""
@@ -176,6 +213,26 @@ async def _missing_around(store: CommandStore, row: RunRow, *, is_due: bool) -> 
     if row.owner is None or unserved:
         return unserved
     return [RunReason("node_lost", "The node that owned the run is gone; another node takes it over in a moment.")]
+
+
+def _expression_problem(kind: str, error: ExpressionError) -> ExpressionProblem:
+    return ExpressionProblem(kind, error.message, error.position, list(error.at))
+
+
+def _unreadable(tried: PastScope, references: Sequence[Reference], step: str | None) -> ExpressionProblem | None:
+    """Return the first read that a definition with this expression would be refused for."""
+    graph = tried.prepared.graph
+    if graph.scope != "steps":
+        return None
+    problems = Problems()
+    kinds = {one.name: one.kind for one in graph.steps}
+    scope = StepsScope(kinds, upstream(graph, [] if step is None else [step]), problems)
+    for reference in references:
+        scope.check(Read("expression", reference), step)
+        if problems.found:
+            message = problems.found[0].message
+            return ExpressionProblem("reference", message, reference.position, list(reference.at))
+    return None
 
 
 async def _unserved(store: CommandStore, row: RunRow, offers: list[NodeOffer]) -> list[RunReason]:

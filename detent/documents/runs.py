@@ -234,6 +234,29 @@ class WhyDocument(msgspec.Struct, kw_only=True, omit_defaults=True):
     reasons: list[ReasonDocument]
 
 
+class ExpressionProblem(msgspec.Struct):
+    """What is wrong with an expression.
+
+    `kind` is `syntax` (it cannot be parsed), `reference` (it reads what it may not read) or `evaluation` (it does not
+    fit the data). `position` counts characters from 0; `at` is the path inside of a template."""
+
+    kind: str
+    message: str
+    position: int | None
+    at: list[str | int]
+
+
+class EvaluationDocument(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """The value of an expression on the data of a run, or its `error`. `language` is the revision that it needs."""
+
+    run_id: str
+    execution_id: str | None = None
+    step: str | None
+    language: int | None
+    value: Json
+    error: ExpressionProblem | None
+
+
 class RefusedDocument(msgspec.Struct):
     """A run to which a bulk action could not be applied."""
 

@@ -196,11 +196,8 @@ def _start_of(budget: Budget, value: object, unit: object, zone: object = None) 
         whole = local.replace(**dict(list(smaller.items())[:count]))  # type: ignore[arg-type]
         return iso_text(_instant(whole))
     day = local.replace(hour=0, minute=0, second=0, microsecond=0, fold=0)
-    try:
-        if name == "week":
-            day -= timedelta(days=day.weekday())
-    except OverflowError:
-        raise EvaluationError(_OUTSIDE) from None
+    if name == "week":
+        day -= timedelta(days=day.weekday())  # the first day of year 1 is a Monday
     if name in _MONTHS:
         day = day.replace(day=1, month=day.month - (day.month - 1) % _MONTHS[name])
     return iso_text(_instant(day))

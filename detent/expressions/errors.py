@@ -68,7 +68,7 @@ class Budget:
     """What one evaluation may still use: `work` (about one per element) and `size` (bytes of JSON in the result).
 
     It also has what one evaluation shares: `at` is the path of the template under evaluation, `frames` the index and
-    the element of each arrow under way (the outermost first), `automata` the compiled regular expressions.
+    the element of each arrow that is running (the outermost first), `automata` the compiled regular expressions.
     """
 
     # Class attributes instead of __init__: every evaluation creates a budget, and most never use it.

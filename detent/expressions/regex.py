@@ -1,7 +1,7 @@
 """Regular expressions in linear time: `matches(text, pattern)`.
 
 The pattern becomes a nondeterministic automaton (Thompson), and its states are found for one character after the
-other. All ways to match are followed at once, so nothing is ever tried again: `(a+)+$` is as cheap as `a+$`. Sets of
+other. All possible matches are followed at once, so nothing is ever tried again: `(a+)+$` is as cheap as `a+$`. Sets of
 states that were met before are found in a table (a deterministic automaton that is built as far as the text needs it).
 One table serves all calls of an evaluation, and no other: else the work of an evaluation would depend on earlier ones.
 
@@ -328,10 +328,11 @@ class _Assembler:
                 return end
             case _Either(branches):
                 return self.add([self.build(branch, end) for branch in branches])
-            case _Repeat(part, least, most):
-                return self.repeat(part, least, most, end)
+            case _:
+                return self.repeat(node, end)
 
-    def repeat(self, part: _Node, least: int, most: int | None, end: int) -> int:
+    def repeat(self, node: _Repeat, end: int) -> int:
+        part, least, most = node.part, node.least, node.most
         if most is None:
             loop = self.add([end])
             self.states[loop].following.append(self.build(part, loop))

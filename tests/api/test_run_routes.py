@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import msgspec
 import pytest
@@ -11,6 +12,7 @@ from detent.api.openapi import examples
 from detent.documents.answers import Many, One
 from detent.documents.runs import (
     BulkDocument,
+    EvaluationDocument,
     ExecutionStarted,
     HierarchyDocument,
     RunDocument,
@@ -83,6 +85,77 @@ async def test_a_run_says_why_it_does_not_go_on(detent: Detent) -> None:
     await detent.call("POST", f"{RUNS}/{started['run_id']}/cancel")
     ended = (await detent.call("GET", f"{RUNS}/{started['run_id']}/why")).json["data"]
     assert (ended["status"], ended["reasons"][0]["kind"]) == ("cancelled", "ended")
+
+
+CHAIN = {
+    "name": "chain",
+    "tasks": {
+        "first": {"action": "core.echo", "with": {"items": [{"sku": "a", "qty": 0}, {"sku": "b", "qty": 2}]}},
+        "second": {"action": "core.echo", "needs": ["first"], "with": {"at": "{{now()}}", "id": "{{uuid()}}"}},
+        "third": {"action": "core.echo", "needs": ["first"]},
+    },
+}
+
+
+async def test_an_expression_is_tried_on_the_data_of_a_run(detent: Detent) -> None:
+    await detent.save(json.dumps(CHAIN))
+    run = await detent.ended(await detent.start("chain", {"total": 12}))
+
+    async def tried(**body: Any) -> dict[str, Any]:
+        answer = await detent.call("POST", f"{RUNS}/{run['id']}/evaluate", data=json.dumps(body))
+        assert answer.status == 200, answer.json
+        document: dict[str, Any] = answer.json["data"]
+        assert msgspec.to_builtins(msgspec.convert(document, EvaluationDocument)) == document
+        return document
+
+    expression = "tasks.first.output.items.filter(i => i.qty > 0).map(i => i.sku)"
+    assert (await tried(expression=expression))["value"] == ["b"]
+    assert (await tried(expression=expression, step="second"))["value"] == ["b"]
+    assert (await tried(expression="trigger.body.total"))["language"] == 1
+    sent = {"at": "{{now()}}", "id": "{{uuid()}}"}
+    assert (await tried(template=None))["value"] is None
+    # The place of an id is its path in the step's config.
+    found = (await tried(template={"action": "core.echo", "with": sent}, step="second"))["value"]
+    assert found["with"] == run["tasks"]["second"]["output"]
+    syntax = (await tried(expression="1 +"))["error"]
+    assert (syntax["kind"], syntax["position"]) == ("syntax", 3)
+    data = (await tried(template=["{{trigger.body.gone}}"]))["error"]
+    assert (data["kind"], data["at"], data["position"]) == ("evaluation", [0], 0)
+    beside = (await tried(expression="1 + size(tasks.third.output)", step="second"))["error"]
+    assert (beside["kind"], beside["position"]) == ("reference", 9)
+    assert "'second' does not need 'third'" in beside["message"]
+    own = (await tried(expression="tasks.second.output", step="second"))["error"]
+    assert "a step cannot read its own result" in own["message"]
+    execution = await detent.call("POST", f"{EXECUTIONS}/{run['id']}/evaluate", data=b'{"expression": "1"}')
+    assert execution.json["data"]["execution_id"] == run["id"]
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ("{}", "expression"),
+        ('{"expression": "1", "template": 1}', "expression"),
+        ('{"expression": 1}', "expression"),
+        ('{"expression": null}', "expression"),
+        ('{"expression": " "}', "expression"),
+        ('{"expression": "1", "step": "secnd"}', "step"),
+        ('{"expression": "1", "steps": "second"}', "steps"),
+        ("[]", None),
+        ("{", None),
+    ],
+)
+async def test_a_trial_that_is_not_right_is_refused(detent: Detent, body: str, field: str | None) -> None:
+    await detent.save(json.dumps(CHAIN))
+    started = await detent.start("chain", {})
+    answer = await detent.call("POST", f"{RUNS}/{started['run_id']}/evaluate", data=body)
+    assert answer.status == 400
+    if field is not None:
+        assert [one["field"] for one in answer.json["details"]["validation_errors"]] == [field]
+
+
+async def test_a_trial_on_no_run_is_not_found(detent: Detent) -> None:
+    answer = await detent.call("POST", f"{RUNS}/run_nothing/evaluate", data=b'{"expression": "1"}')
+    assert answer.status == 404
 
 
 async def test_the_family_of_a_run_without_relatives_is_the_run(detent: Detent) -> None:
@@ -183,6 +256,7 @@ def test_the_examples_of_the_documentation_have_the_shapes_of_the_answers() -> N
         (One[RunDocument], examples.one(examples.AGAIN)),
         (One[HierarchyDocument], examples.one(examples.HIERARCHY)),
         (One[WhyDocument], examples.one(examples.WHY)),
+        (One[EvaluationDocument], examples.one(examples.EVALUATION)),
         (One[BulkDocument], examples.one(examples.BULK)),
     ):
         assert msgspec.to_builtins(msgspec.convert(document, shape)) == document

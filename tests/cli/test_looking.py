@@ -149,3 +149,16 @@ def test_a_run_is_kept_as_a_test_that_passes(served: Served) -> None:
     )  # fmt: skip
     assert "1 passed" in done.stdout, done.stdout
     assert "File exists" in served.says("runs", "show", run, "--as-test", "--output", "test_kept.py", code=2)
+
+
+def test_an_expression_is_tried_on_a_run(served: Served) -> None:
+    given = '{"items": [{"sku": "a", "qty": 1}, {"sku": "b", "qty": 0}]}'
+    run = served.tells("trigger", "echo", "--input", given)["run_id"]
+    chosen = "trigger.body.items.filter(i => i.qty > 0).map(i => i.sku)"
+    assert served.says("eval", chosen, "--run", run) == '["a"]\n'
+    assert served.says("eval", "{{trigger.body.items[0].sku}}-{{run.id}}", "--run", run) == f'"a-{run}"\n'
+    assert served.tells("eval", chosen, "--run", run)["language"] == 2
+    told = served.says("eval", "1 + trigger.body.itmes", "--run", run, code=1)
+    assert "'itmes' is not in trigger.body; did you mean 'items'?" in told
+    assert "  1 + trigger.body.itmes\n      ^" in told
+    assert "no step 'nothing'" in served.says("eval", "1", "--run", run, "--step", "nothing", code=2)

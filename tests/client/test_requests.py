@@ -91,6 +91,11 @@ TABLE: list[tuple[Call[Any] | Pages[Any], str]] = [
     ),
     (runs.resolve("run_1", "a", happened=False), 'POST /api/v1/runs/run_1/steps/a/resolve {"happened":false}'),
     (runs.why("run_1"), "GET /api/v1/runs/run_1/why"),
+    (runs.evaluate("run_1", "1 + 1"), 'POST /api/v1/runs/run_1/evaluate {"expression":"1 + 1"}'),
+    (
+        runs.evaluate("run_1", template={"a": "{{ now() }}"}, step="pay"),
+        'POST /api/v1/runs/run_1/evaluate {"template":{"a":"{{ now() }}"},"step":"pay"}',
+    ),
     (runs.callback("AZ_x", {"ok": True}), 'POST /wh/AZ_x {"ok":true}'),
     (runs.callback("https://public.example/wh/AZ_x?action=approve&b="), "POST /wh/AZ_x?action=approve&b= null"),
     (runs.callback("http://h/webhook/workflow/resume/AZ%2Fx", 1), "POST /wh/AZ%2Fx 1"),

@@ -5,7 +5,16 @@ from typing import Any
 
 import pytest
 
-from detent.expressions import FUNCTIONS, ExpressionError, Headers, compile_expression, compile_template
+from detent.expressions import (
+    FUNCTIONS,
+    NOW,
+    SEED,
+    ExpressionError,
+    Headers,
+    Scope,
+    compile_expression,
+    compile_template,
+)
 from detent.expressions.functions import ALIASES
 from tests.docs.pages import DOCS, blocks_of, remarked_table
 
@@ -44,15 +53,20 @@ def test_a_template_becomes_what_its_row_says(source: str, value: str) -> None:
         assert_same(template.render(scope()), json.loads(value))
 
 
-@pytest.mark.parametrize(("name", "description", "example", "value"), rows("functions"))
+FUNCTION_ROWS = [row for remark in ("functions", "lists", "dates", "texts") for row in rows(remark)]
+#: The page says that its dates are evaluated then.
+THEN: Scope = {NOW: 1_772_357_400_000_000, SEED: b"run/step"}
+
+
+@pytest.mark.parametrize(("name", "description", "example", "value"), FUNCTION_ROWS)
 def test_a_function_gives_what_its_row_says(name: str, description: str, example: str, value: str) -> None:
     assert FUNCTIONS[name] == description
     assert name in example
-    assert_same(compile_expression(example).evaluate({}), json.loads(value))
+    assert_same(compile_expression(example).evaluate(THEN), json.loads(value))
 
 
 def test_every_function_has_a_row() -> None:
-    assert [row[0] for row in rows("functions")] == list(FUNCTIONS)
+    assert [row[0] for row in FUNCTION_ROWS] == list(FUNCTIONS)
 
 
 def test_every_other_name_of_a_function_is_on_the_page() -> None:

@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
+from detent.errors import InvalidDefinition
 from detent.forms.compiled import Compiled, Limits, TriggerDefinition, TriggerType
 from detent.forms.definition import read_definition
 from detent.forms.steps.form import compile_steps
+from detent.graph import codec
 from detent.graph.check import check
 from detent.graph.model import NO_RETRY, ON_ANY, ON_SUCCESS, Edge, FailurePolicy, Join, OnCrash, Retry, Step, StepKind
 from tests.forms.workflows import CHECKOUT_FLOW, ORDER_PROCESSING, TRIAL_EXPIRY
@@ -329,3 +331,43 @@ def test_where_one_step_has_its_own_queue_the_others_say_theirs() -> None:
     tasks["b"] = {"action": "core.echo", "priority": 7}
     ranked = compile_steps({"name": "w", "priority": 3, "tasks": tasks}).graph
     assert [(step.queue, step.priority) for step in ranked.steps] == [(None, 3), (None, 7)]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"tasks": {"it": {"url": URL, "body": {"at": ["{{now()}}"]}}}},
+        {"tasks": {"it": {"url": URL, "if": "trigger.body.items.any(i => i.qty > 0)"}}},
+        {"tasks": {"it": {"url": URL}}, "output": {"skus": "{{tasks.it.body.map(i => i.sku)}}"}},
+        {"tasks": {"it": {"sleep": "{{diff(trigger.body.due, now(), 'seconds')}}"}}},
+        {"tasks": {"it": {"action": "core.echo", "with": {"id": "{{uuid()}}"}}}},
+    ],
+)
+def test_a_graph_has_the_revision_that_its_expressions_need(fields: dict[str, Any]) -> None:
+    assert compiled(**fields).graph.language == 2
+
+
+def test_a_graph_that_needs_nothing_new_keeps_revision_1_and_its_checksum() -> None:
+    for text in (ORDER_PROCESSING, CHECKOUT_FLOW, TRIAL_EXPIRY):
+        graph = compile_steps(read_definition(text)).graph
+        assert graph.language == 1
+        assert b"language" not in codec.encode(graph)
+    assert compiled(tasks={"it": {"url": URL, "body": "{{trigger.body.now}} => map(x)"}}).graph.language == 1
+
+
+def test_an_arrow_may_read_what_its_step_may_read_and_nothing_else() -> None:
+    tasks = {
+        "first": {"url": URL},
+        "second": {"url": URL, "needs": ["first"], "body": "{{tasks.first.body.map(tasks => tasks.other.x)}}"},
+    }
+    assert compiled(tasks=tasks).graph.language == 2
+    wrong = {
+        "first": {"url": URL},
+        "second": {"url": URL, "body": "{{trigger.body.map(i => [i].map(j => i + j + tasks.first.body))}}"},
+        "third": {"url": URL, "body": "{{trigger.body.map(i => i)}} {{i.x}}"},
+    }
+    with pytest.raises(InvalidDefinition) as raised:
+        compiled(tasks=wrong)
+    assert [problem.field for problem in raised.value.problems] == ["tasks.second.body", "tasks.third.body"]
+    assert "'second' does not need 'first'" in raised.value.problems[0].message
+    assert "unknown name 'i'" in raised.value.problems[1].message

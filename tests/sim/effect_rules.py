@@ -66,9 +66,11 @@ class EffectRules:
     def begins(self, call: StepCall, node: bytes, generation: int | None) -> Effect:
         """An attempt is about to act on the outside world."""
         effects = self._ledger.of(call.run_id, call.step)
-        effect = Effect(call.idempotency_key, call.attempt, node)
+        effect = Effect(call.idempotency_key, call.attempt, node, str(call.parameters.get("same", "")))
         if effects and effects[0].key != effect.key:
             raise Violation(f"{call.step} changed its idempotency key")
+        if effects and effects[0].same != effect.same:
+            raise Violation(f"{call.step} sent another body with the same key: {effect.same}, not {effects[0].same}")
         effect.is_stray = not self._has_lease(call, node, generation)
         story = self._stories[call.run_id]
         effect.parks = story.parks

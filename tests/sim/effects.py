@@ -20,11 +20,12 @@ from tests.sim.swarm import Swarm
 @dataclass(slots=True)
 class Effect:
     """One attempt as the outside world saw it. `is_stray`: its node had lost the run, and could not know. `parks`: how
-    often the run had been given up by then."""
+    often the run had been given up by then. `same`: what now() and uuid() were."""
 
     key: str
     attempt: int
     node: bytes
+    same: str = ""
     outcome: Outcome | None = None
     is_stray: bool = False
     is_over: bool = False

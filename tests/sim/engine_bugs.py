@@ -27,6 +27,7 @@ from detent.instant import SECOND
 from detent.planner.apply import Change
 from detent.planner.prepared import Prepared
 from detent.planner.reuse import Reuse
+from detent.planner.scope import build_scope
 from detent.run import events
 from detent.run.journal import Kind
 from detent.run.plan import Plan, StartAttempt
@@ -37,6 +38,8 @@ from detent.store.rows import Flush, Flushed
 planning = import_module("detent.planner.advance")
 suspecting = import_module("detent.planner.suspects")
 applying = import_module("detent.planner.apply")
+calling = import_module("detent.planner.calls")
+scoping = import_module("detent.planner.scope")
 running = import_module("detent.engine.runner")
 living = import_module("detent.engine.node")
 committing = import_module("detent.engine.committer")
@@ -365,6 +368,20 @@ OF_COMMITS: Final[dict[str, Patches]] = {
     "effects before the flush returned": ((Runner, "write", _start_before_the_flush),),
     "a retry begins before its entry is durable": ((Runner, "_start_ready", _start_ready_at_once),),
     "message consumed without deleting it": ((PendingWrite, "add_to", _consume_without_deleting),),
+}
+
+
+def _now_of_the_attempt(prepared: Prepared, state: RunState, now: int, place: str) -> Any:
+    return build_scope(prepared, state, now + state.adoptions, place)
+
+
+def _seed_of_the_attempt(state: RunState, place: str) -> bytes:
+    return b"%b/%b/%d" % (state.facts.id, place.encode(), state.attempt_number(0) + state.adoptions)
+
+
+OF_BODIES: Final[dict[str, Patches]] = {
+    "now() moves with an adoption": ((calling, "build_scope", _now_of_the_attempt),),
+    "uuid() depends on the attempt": ((scoping, "seed_of", _seed_of_the_attempt),),
 }
 OF_OWNERSHIP: Final[dict[str, Patches]] = {
     "effects of an adopted run before its entry": ((Claims, "_bring_in", _go_before_the_adoption),),

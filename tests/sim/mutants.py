@@ -205,6 +205,7 @@ _OTHERS: Final = (
     *(Mutant(name, patches=patches, bend=_repeating) for name, patches in engine_bugs.OF_AGAIN.items()),
     *(Mutant(name, patches=patches, bend=_lossy) for name, patches in engine_bugs.OF_COMMITS.items()),
     *(Mutant(name, patches=patches, bend=_deadly) for name, patches in engine_bugs.OF_OWNERSHIP.items()),
+    *(Mutant(name, patches=patches, bend=_deadly) for name, patches in engine_bugs.OF_BODIES.items()),
     *(Mutant(name, patches=patches, bend=_halting) for name, patches in engine_bugs.OF_LEASES.items()),
     *(Mutant(name, patches=patches, bend=_heartless) for name, patches in engine_bugs.OF_DOUBTS.items()),
     *(Mutant(name, patches=patches, bend=_sluggish) for name, patches in engine_bugs.OF_HASTE.items()),

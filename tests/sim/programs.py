@@ -54,8 +54,12 @@ class Program:
             source="",
             graph=self.raw,
             checksum=f"{codec.fingerprint(self.raw)} {edition}",
-            language=1,
+            language=self.graph.language,
         )
+
+
+#: Part of every effect: it must be the same at every attempt.
+SAME = "{{ now() }} {{ uuid() }}"
 
 
 def make_program(rng: random.Random, id_: bytes, name: str, tenant: int = 1) -> Program:
@@ -80,6 +84,7 @@ def _make_graph(rng: random.Random) -> Graph:
         edges=tuple(edges),
         on_failure=rng.choice((FailurePolicy.SETTLE, FailurePolicy.SETTLE, FailurePolicy.FAIL_FAST)),
         max_duration=rng.choice((None, None, 300.0, 300.0, 12.0)),
+        language=2,
         one_per_hero=True,
     )
 
@@ -126,6 +131,6 @@ def _make_config(rng: random.Random, kind: StepKind, needs: list[str]) -> dict[s
                 "early": rng.choice(("buffer", "buffer", "reject")),
             }
         case _ if needs and rng.random() < 0.4:
-            return {"url": "http://sim", "body": f"{{{{ tasks.{rng.choice(needs)}.status }}}}"}
+            return {"url": "http://sim", "body": f"{{{{ tasks.{rng.choice(needs)}.status }}}}", "same": SAME}
         case _:
-            return {"url": "http://sim"}
+            return {"url": "http://sim", "same": SAME}

@@ -96,3 +96,11 @@ def test_an_event_is_heard_by_its_type_by_its_prefixes_and_by_all(
 ) -> None:
     assert all(pattern in listened(one) for one in heard)
     assert not any(pattern in listened(one) for one in not_heard)
+
+
+def test_a_condition_may_read_when_its_firing_was_received() -> None:
+    facts = Facts({"due": "2026-03-01"}, at=1_772_400_000_000_000, firing=b"f")
+    assert evaluate("now() > body.due", facts)
+    assert evaluate("uuid() == uuid() || uuid().length == 36", facts)
+    with pytest.raises(ExpressionError, match=r"now\(\) is not known here"):
+        evaluate("now() > body.due", Facts({"due": "2026-03-01"}))

@@ -18,6 +18,8 @@ export type RunSummary = Schemas["RunSummary"];
 export type Run = Schemas["RunDocument"];
 /** Why a run does not go on. */
 export type Why = Schemas["WhyDocument"];
+/** The value of an expression on the data of a run, or its error. */
+export type Evaluation = Schemas["EvaluationDocument"];
 /** What came of a wish for many runs. */
 export type Bulk = Schemas["BulkDocument"];
 /** What starts a workflow by itself. */

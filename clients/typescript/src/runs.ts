@@ -1,4 +1,13 @@
-import { type Bulk, hasEnded, type Json, type Run, type RunSummary, type Started, type Why } from "./documents.js";
+import {
+  type Bulk,
+  type Evaluation,
+  hasEnded,
+  type Json,
+  type Run,
+  type RunSummary,
+  type Started,
+  type Why,
+} from "./documents.js";
 import { ConnectionFailed } from "./errors.js";
 import type { BodyOf, Http, QueryOf } from "./http.js";
 import { newId } from "./ids.js";
@@ -146,6 +155,11 @@ export class Runs {
   /** Why it does not go on. */
   async why(run: string): Promise<Why> {
     return (await this.#http.call("get", `${ONE}/why`, { path: { run } })).data;
+  }
+
+  /** Try an expression or a template on its data, or on what one of its steps could read. Nothing is changed. */
+  async evaluate(run: string, body: BodyOf<"post", "/api/v1/runs/{run}/evaluate">): Promise<Evaluation> {
+    return (await this.#http.call("post", `${ONE}/evaluate`, { path: { run }, body })).data;
   }
 
   /** Do something to every run that matches. Unless `dryRun` is false it is only counted how many there are. */

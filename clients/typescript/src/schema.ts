@@ -84,6 +84,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/executions/{run}/evaluate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try an expression on the data of a run
+         * @description Evaluate an `expression` (as a condition) or a `template` (any JSON with `{{ }}`) on the data of a run. Nothing
+         *     is changed. With `step` it reads what that step could read before it ended, and `now()` is when it became ready;
+         *     otherwise it reads the whole run. A problem of the expression is part of the answer, with its position.
+         */
+        post: operations["evaluateExecution"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/executions/{run}/events": {
         parameters: {
             query?: never;
@@ -498,6 +520,28 @@ export interface paths {
          * @description Cancel a run and return it. `cancel_requested` is true if its node has not applied it within two seconds.
          */
         post: operations["cancelRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{run}/evaluate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try an expression on the data of a run
+         * @description Evaluate an `expression` (as a condition) or a `template` (any JSON with `{{ }}`) on the data of a run. Nothing
+         *     is changed. With `step` it reads what that step could read before it ended, and `now()` is when it became ready;
+         *     otherwise it reads the whole run. A problem of the expression is part of the answer, with its position.
+         */
+        post: operations["evaluateRun"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1672,6 +1716,19 @@ export interface components {
             data: components["schemas"]["EntryDocument"][];
             next_cursor?: string | null;
         };
+        /** EvaluationDocument */
+        EvaluationDocument: {
+            error: components["schemas"]["ExpressionProblem"] | null;
+            execution_id?: string | null;
+            language: number | null;
+            run_id: string;
+            step: string | null;
+            value: unknown;
+        };
+        /** One[EvaluationDocument] */
+        EvaluationDocumentAnswer: {
+            data: components["schemas"]["EvaluationDocument"];
+        };
         /** EventReceipt */
         EventReceipt: {
             firings: components["schemas"]["MatchedTrigger"][];
@@ -1697,6 +1754,13 @@ export interface components {
         /** One[ExecutionStarted] */
         ExecutionStartedAnswer: {
             data: components["schemas"]["ExecutionStarted"];
+        };
+        /** ExpressionProblem */
+        ExpressionProblem: {
+            at: (string | number)[];
+            kind: string;
+            message: string;
+            position: number | null;
         };
         /** FieldProblem */
         FieldProblem: {
@@ -2433,6 +2497,77 @@ export interface operations {
             };
             /** @description The current state does not allow this. */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    evaluateExecution: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The run's id.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    expression?: string;
+                    step?: string;
+                    /** @description Any JSON value. */
+                    template?: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description Its value or its error. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EvaluationDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The body is larger than its limit. */
+            413: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3920,6 +4055,77 @@ export interface operations {
             };
             /** @description The current state does not allow this. */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    evaluateRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The run's id.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    expression?: string;
+                    step?: string;
+                    /** @description Any JSON value. */
+                    template?: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description Its value or its error. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EvaluationDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The body is larger than its limit. */
+            413: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -81,6 +81,7 @@ describe("against a real Detent", { timeout: 90_000 }, () => {
         const [callback] = (await detent.runs.get(run_id)).callbacks;
         assert.ok(callback);
         assert.equal((await detent.runs.why(run_id)).reasons[0]?.step, "ask");
+        assert.equal((await detent.runs.evaluate(run_id, { expression: "range(3).map(n => n * 2)[2]" })).value, 4);
         assert.deepEqual(await detent.answer(callback.url, { by: "Ada" }), { status: "accepted", step: "ask" });
       }
     }

@@ -154,6 +154,13 @@ WHY: Final[dict[str, Any]] = {
         }
     ],
 }
+EVALUATION: Final[dict[str, Any]] = {
+    "run_id": _RUN,
+    "step": "receipt",
+    "language": 2,
+    "value": [{"sku": "a-1", "qty": 2}],
+    "error": None,
+}
 BULK: Final[dict[str, Any]] = {
     "action": "retry",
     "matched": 12,

@@ -12,14 +12,36 @@ from litestar.params import FromPath
 
 from detent.api.filters import read_run_page
 from detent.api.openapi import examples
-from detent.api.openapi.operations import LOOK_PARAMETERS, RUN_PARAMETERS, Plain, answers, operation, refusals
-from detent.api.request import AnyRequest, QueryValues, aliases, commands, feeds, number_of, wait_of
+from detent.api.openapi.operations import (
+    ANYTHING,
+    LOOK_PARAMETERS,
+    RUN_PARAMETERS,
+    TEXT,
+    Plain,
+    answers,
+    operation,
+    record_schema,
+    refusals,
+    takes,
+)
+from detent.api.request import (
+    AnyRequest,
+    QueryValues,
+    aliases,
+    commands,
+    feeds,
+    number_of,
+    read_fields,
+    refuse_if_any,
+    wait_of,
+)
 from detent.api.routes.starts import is_execution
 from detent.commands import Commands
 from detent.commands.runs import RunReason
 from detent.documents.answers import Many, One
 from detent.documents.runs import (
     ActionDocument,
+    EvaluationDocument,
     HierarchyDocument,
     ReasonDocument,
     RunDocument,
@@ -33,6 +55,7 @@ from detent.instant import as_datetime
 from detent.run.status import TERMINAL
 from detent.store.rows import RunCriteria, RunRow
 from detent.values.fields import shown
+from detent.values.limits import INPUT_LIMIT, SOURCE_LIMIT
 from detent.views.feeds import Feeds
 from detent.views.runs import entry_document, run_summary
 
@@ -43,6 +66,7 @@ _USUAL: Final = 100
 _LARGEST_OFFSET: Final = 999_999_999
 _MOST_MEMBERS: Final = 1_000
 _DEEPEST: Final = 64
+_LONGEST_STEP: Final = 200
 _NAMES: Final = aliases("include", "limit", "offset", "wait")
 
 
@@ -247,6 +271,43 @@ async def explain_run(request: AnyRequest, run: FromPath[str]) -> RunAnswer:
     return run_answer(request, _why(row, status, reasons))
 
 
+_EVALUATE: Final = takes(
+    record_schema({"expression": TEXT, "template": ANYTHING, "step": TEXT}),
+    {"expression": "tasks.charge.body.items.filter(i => i.qty > 0)", "step": "receipt"},
+    required=True,
+)
+
+
+@post(
+    places("/{run:str}/evaluate", below=False),
+    tags=["runs"],
+    summary="Try an expression on the data of a run",
+    operation_class=operation(body=_EVALUATE),
+    status_code=200,
+    responses={
+        **answers(200, One[EvaluationDocument], "Its value or its error.", examples.one(examples.EVALUATION)),
+        **refusals(400, 404, 413),
+    },
+    request_max_body_size=INPUT_LIMIT,
+)
+async def evaluate_run(request: AnyRequest, run: FromPath[str]) -> RunAnswer:
+    """Evaluate an `expression` (as a condition) or a `template` (any JSON with `{{ }}`) on the data of a run. Nothing
+    is changed. With `step` it reads what that step could read before it ended, and `now()` is when it became ready;
+    otherwise it reads the whole run. A problem of the expression is part of the answer, with its position."""
+    message = "the expression cannot be evaluated"
+    fields = await read_fields(request, "expression", "template", "step", message=message)
+    is_template = "template" in fields.values
+    if is_template is ("expression" in fields.values):
+        fields.problems.add("expression", "write either an expression or a template")
+    source = fields.values.get("template") if is_template else fields.text("expression", most=SOURCE_LIMIT, lines=True)
+    step = fields.text("step", most=_LONGEST_STEP)
+    if not is_template and source is None and not fields.problems.found:
+        fields.problems.add("expression", "must be text")
+    refuse_if_any(fields.problems, message)
+    document = await commands(request).runs.evaluate(run, source, is_template=is_template, step=step)
+    return run_answer(request, document)
+
+
 @get(
     places("/{run:str}/hierarchy", below=False),
     tags=["runs"],
@@ -265,7 +326,7 @@ async def get_run_hierarchy(request: AnyRequest, run: FromPath[str]) -> RunAnswe
     return run_answer(request, document)
 
 
-Shown = TypeVar("Shown", bound=RunSummary | HierarchyDocument | WhyDocument)
+Shown = TypeVar("Shown", bound=RunSummary | HierarchyDocument | WhyDocument | EvaluationDocument)
 
 
 def run_answer(request: AnyRequest, document: Shown) -> Response[Any]:
@@ -322,4 +383,4 @@ def _why(row: RunRow, status: str, reasons: Sequence[RunReason]) -> WhyDocument:
     )
 
 
-ROUTES = [list_runs, get_run, cancel_run, pause_run, resume_run, explain_run, get_run_hierarchy]
+ROUTES = [list_runs, get_run, cancel_run, pause_run, resume_run, explain_run, evaluate_run, get_run_hierarchy]
