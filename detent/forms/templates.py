@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from detent.errors import Problem
 from detent.expressions import ExpressionError, Reference, compile_expression, compile_template, template_problems
+from detent.graph.model import Graph
 from detent.values.fields import Fields, Problems, inside
 
 _WRAPPED: Final = re.compile(r"\s*\$?\{\{(?P<inner>.*)\}\}\s*", re.DOTALL)
@@ -47,6 +49,22 @@ def condition(fields: Fields, name: str) -> tuple[str | None, list[Read]]:
         return text, []
     reads = (replace(reference, position=start + reference.position) for reference in expression.references)
     return text, [Read(fields.at(name), reference) for reference in reads]
+
+
+def constant_problems(graph: Graph) -> list[Problem]:
+    """Return the templates of a graph that no input can render: they read nothing, and are an error all the same.
+
+    A template that reads the trigger or a step may be rendered with the right values, so it is not judged."""
+    problems = []
+    for step in graph.steps:
+        for place, text in _texts(dict(step.config), f"steps.{step.name}"):
+            try:
+                template = compile_template(text)
+                if not template.references:
+                    template.render({})
+            except ExpressionError as error:
+                problems.append(Problem(place, _said(error)))
+    return problems
 
 
 def _texts(value: Any, field: str) -> Iterator[tuple[str, str]]:
