@@ -117,7 +117,12 @@ def _build_commands(settings: Settings, engine: Engine) -> EngineCommands:
     """Build the commands. On a shared database an action that this node lacks is valid: another node may have it."""
     alone = not is_shared(settings.database_url)
     known = (*CORE.names(), *registry.names()) if alone else None
-    return EngineCommands(engine, limits=Limits(steps=settings.max_steps_per_workflow), actions=known)
+    return EngineCommands(
+        engine,
+        limits=Limits(steps=settings.max_steps_per_workflow),
+        actions=known,
+        allow_draft_execution=settings.allow_draft_execution,
+    )
 
 
 def tuning_of(settings: Settings) -> Tuning:

@@ -136,6 +136,7 @@ class Settings:
         "hosts and networks that steps may call in addition to public ones, such as 10.0.0.0/8,db.internal:8080",
     )
     allow_loose_auth: bool = _setting(_flag, False, "allow the API, which has no authentication yet, on any address")
+    allow_draft_execution: bool = _setting(_flag, False, "allow runs of drafts, which are not published yet")
     max_parallel_steps: int = _setting(_whole(1, 100_000), 1_000, "attempts that one node makes at once")
     max_steps_per_workflow: int = _setting(_whole(1, 1_000_000), 1_000, "how many steps a definition may have")
     lease_seconds: float = _setting(_seconds(1, 3600), 10.0, "how long a silent node owns its runs")

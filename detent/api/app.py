@@ -27,6 +27,7 @@ from detent.api.routes import (
     starts,
     streams,
     triggers,
+    versions,
     webhooks,
     workflows,
 )
@@ -70,6 +71,7 @@ async def ready(request: AnyRequest) -> Health:
 
 ROUTES = [
     *workflows.ROUTES,
+    *versions.ROUTES,
     *starts.ROUTES,
     *runs.ROUTES,
     *run_control.ROUTES,

@@ -5,6 +5,7 @@ All problems of a filter are reported at once. An unknown name is a problem too,
 
 from __future__ import annotations
 
+import json
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,8 +26,8 @@ from detent.errors import NotFound
 from detent.forms.compiled import TriggerType
 from detent.ids import RUN, TRIGGER, parse
 from detent.run.status import OPEN, Status
-from detent.store.rows import RunCriteria, TimelineCursor
-from detent.values.fields import Problems
+from detent.store.rows import RunCriteria, TimelineCursor, WorkflowRow
+from detent.values.fields import Problems, shown
 from detent.values.limits import ID_LIMIT
 
 ID_BYTES: Final = 16
@@ -39,7 +40,11 @@ _FILTER: Final = aliases(
     labels="label",
 )
 _PAGE: Final = aliases("limit", "cursor", "sort")
-_WORKFLOWS: Final = aliases("limit", "cursor", "label", "enabled", is_enabled="enabled", labels="label")
+_WORKFLOWS: Final = aliases(
+    *("limit", "cursor", "label", "enabled", "status", "search", "tenant_id"), is_enabled="enabled", labels="label"
+)
+_LIFE: Final = ("draft", "active", "archived")
+_TENANT: Final = "default"
 _ORDERS: Final = {"-started_at": False, "started_at": True, "-startedAt": False, "startedAt": True}
 _PLACE: Final = struct.Struct(">q16si")  # instant, id of the run, seq of the entry
 
@@ -86,26 +91,36 @@ class WorkflowPage:
     """A page of the list of workflows: those after a name."""
 
     enabled: bool | None
+    status: str | None
+    search: str | None
     labels: tuple[tuple[str, str], ...]
     limit: int
     after: str | None
     scope: CursorScope
 
-    def means(self, labels: Mapping[str, str]) -> bool:
-        """Return whether a workflow with these labels is in the list."""
-        return all(labels.get(key) == value for key, value in self.labels)
+    def is_narrow(self) -> bool:
+        """Return whether `means` may leave out workflows."""
+        return bool(self.labels) or self.search is not None
+
+    def means(self, row: WorkflowRow) -> bool:
+        """Return whether a workflow is in the list: it has the labels, and the text is in its name or title."""
+        labels = json.loads(row.labels) if row.labels else {}
+        if any(labels.get(key) != value for key, value in self.labels):
+            return False
+        return self.search is None or any(self.search in text.casefold() for text in (row.name, row.title or ""))
 
 
 @dataclass(frozen=True, slots=True)
 class VersionPage:
-    """A page of the versions of a workflow: those before a version."""
+    """A page of the versions of a workflow: those after a version of the list. `drafts`: drafts that were run."""
 
+    drafts: bool
     limit: int
     before: int | None
     scope: CursorScope
 
     def holds(self, version: int) -> bool:
-        return self.before is None or version < self.before
+        return self.before is None or abs(version) < abs(self.before)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,21 +172,36 @@ def read_workflow_page(query: bytes, tenant: int) -> WorkflowPage:
     """Read the query of a list of workflows."""
     values = QueryValues.of_query(query, _WORKFLOWS)
     enabled, labels = values.one("enabled", flag_of), values.many("label", pair_of)
-    scope = CursorScope("workflows", tenant, enabled, sorted(labels))
+    status, search = values.one("status", _life), values.one("search", lambda text: word_of(text).casefold())
+    values.one("tenant_id", _tenant)
+    scope = CursorScope("workflows", tenant, enabled, sorted(labels), status, search)
     limit = values.limit()
     after = values.cursor(lambda text: word_of(scope.place(text).decode()))
     values.refuse(LIST_MESSAGE)
-    return WorkflowPage(enabled, labels, limit, after, scope)
+    return WorkflowPage(enabled, status, search, labels, limit, after, scope)
+
+
+def _life(text: str) -> str:
+    if text.lower() not in _LIFE:
+        raise ValueError(f"must be {', '.join(_LIFE[:-1])} or {_LIFE[-1]}, not {shown(text)}")
+    return text.lower()
+
+
+def _tenant(text: str) -> str:
+    if text != _TENANT:
+        raise ValueError(f"there is no tenant but {_TENANT!r}")
+    return text
 
 
 def read_version_page(query: bytes, tenant: int, workflow: bytes) -> VersionPage:
     """Read the query of a list of versions."""
-    values = QueryValues.of_query(query, aliases("limit", "cursor"))
-    scope = CursorScope("versions", tenant, workflow)
+    values = QueryValues.of_query(query, aliases("limit", "cursor", "drafts"))
+    drafts = values.one("drafts", flag_of) or False
+    scope = CursorScope("versions", tenant, workflow, drafts)
     limit = values.limit()
     before = values.cursor(lambda text: int(scope.place(text).decode()))
     values.refuse(LIST_MESSAGE)
-    return VersionPage(limit, before, scope)
+    return VersionPage(drafts, limit, before, scope)
 
 
 def read_places_page(query: bytes, scope: CursorScope) -> PlacesPage:

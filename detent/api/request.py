@@ -12,7 +12,7 @@ import hashlib
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Literal, TypeVar
 from urllib.parse import parse_qsl
 
 from litestar import Request
@@ -76,6 +76,7 @@ ROWS: Final = 50
 LONGEST_WORD: Final = 200
 _MOST_FIELDS: Final = 1_000
 _MOST_VALUES: Final = 64
+_LARGEST_VERSION: Final = 2**31 - 1
 _MARK_BYTES: Final = 9
 _EXAMPLE: Final = "2026-02-22T10:00:00Z"
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
@@ -138,6 +139,16 @@ def number_of(text: str, least: int, most: int) -> int:
     if text.isascii() and text.isdigit() and len(text) < 10 and least <= int(text) <= most:
         return int(text)
     raise ValueError(f"must be a number from {least} to {most}")
+
+
+def version_of(text: str) -> int | Literal["draft"]:
+    """Read a version: a number from 1 on, or `draft`."""
+    if text == "draft":
+        return "draft"
+    try:
+        return number_of(text, 1, _LARGEST_VERSION)
+    except ValueError:
+        raise ValueError(f"must be the number of a version, or draft, not {shown(text)}") from None
 
 
 def flag_of(text: str) -> bool:

@@ -24,7 +24,7 @@ COMMANDS: Final = {
     "runs": "List, show, control and repeat runs, and explain why one waits",
     "logs": "Show what happened in a run, line by line, live if you like",
     "eval": "Try an expression on the data of a run",
-    "workflows": "List, show, enable, disable and delete workflows",
+    "workflows": "List, show, publish, compare, archive and delete workflows",
     "triggers": "List, show, create, pause, fire and backfill triggers",
     "events": "Send an event, so that triggers fire",
     "serve": "Serve the API and run workflows",

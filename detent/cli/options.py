@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -107,6 +107,15 @@ def read_seconds(text: str, option: str) -> float:
         return parse_duration(float(text) if text.replace(".", "", 1).isdigit() else text)
     except InvalidInput as error:
         raise wrong(option, error.message) from None
+
+
+def read_version(text: str, option: str) -> int | Literal["draft"]:
+    """Read the number of a version, or `draft`."""
+    if text == "draft":
+        return "draft"
+    if not text.isdecimal() or not 1 <= int(text[:12]) < 2**31:
+        raise wrong(option, f"must be the number of a version, or draft, not {text[:40]!r}")
+    return int(text)
 
 
 def wrong(option: str, message: str) -> InvalidInput:

@@ -224,6 +224,15 @@ class WorkflowOperations:
     delete = asks(workflows.delete)
     enable = asks(workflows.enable)
     disable = asks(workflows.disable)
+    publish = asks(workflows.publish)
+    archive = asks(workflows.archive)
+    reactivate = asks(workflows.reactivate)
+    versions = streams(workflows.versions)
+    version = asks(workflows.version)
+    activate = asks(workflows.activate)
+    diff = asks(workflows.diff)
+    draft = asks(workflows.get_draft)
+    discard_draft = asks(workflows.discard_draft)
 
 
 class Workflows(WorkflowOperations, Blocking):

@@ -88,13 +88,16 @@ def start(
     labels: Mapping[str, str] | None = None,
     hero: tuple[str, str] | str | None = None,
     allow_multiple: bool | None = None,
+    version: int | Literal["draft"] | None = None,
 ) -> Call[StartedDocument]:
     """Start a run of a workflow. When this returns, the run is durable. `body` is `trigger.body`, by default `{}`.
 
     A repeated `request_id` starts nothing and returns the first run. `start_at` is an instant or a time from now. With
     `wait` the server delays its answer until the run has ended, at most so long (up to 60 s). Raise AlreadyActive if
-    the workflow allows one active run per hero and there is one, unless `allow_multiple` is true."""
+    the workflow allows one active run per hero and there is one, unless `allow_multiple` is true. `version` is the
+    version to run, by default the current one."""
     query = given(
+        version=version,
         start_at=None if start_at is None else moment(start_at),
         wait=None if wait is None else duration(wait),
         hero=None if hero is None else hero_text(hero),

@@ -4,21 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
 import yaml
 
 from detent.client.calls import PAGE, Answer, Call, Pages, bare, given, one, page, url_path
-from detent.documents.workflows import SavedWorkflowAnswer, WorkflowDocument
+from detent.documents.workflows import (
+    DiffDocument,
+    DraftDocument,
+    PublishedDocument,
+    SavedWorkflowAnswer,
+    VersionDocument,
+    WorkflowDocument,
+)
 from detent.errors import InvalidInput
 
 #: A definition: a mapping, the text of a YAML or JSON document, or the path of a file.
 Definition = Mapping[str, Any] | str | Path
+#: The number of a version, or the draft.
+Version = int | Literal["draft"]
 
 
 class TaggedWorkflow(WorkflowDocument, kw_only=True):
     """A workflow with the `ETag` of its answer. The tag names this state of the workflow, for `if_match`."""
+
+    etag: str | None = None
+
+
+class TaggedDraft(DraftDocument, kw_only=True):
+    """A draft with the `ETag` of its answer. The tag names this revision of the draft, for `if_match`."""
 
     etag: str | None = None
 
@@ -35,32 +50,104 @@ _JSON: Final = "application/json"
 _YAML: Final = "application/yaml"
 
 
-def create(definition: Definition) -> Call[TaggedWorkflow]:
-    """Save a workflow under a new name. Raise Conflict if the name is taken."""
+def create(definition: Definition, *, draft: bool | None = None) -> Call[TaggedWorkflow]:
+    """Save a workflow under a new name. Raise Conflict if the name is taken. With `draft` save its draft instead."""
     kind, body = _written(definition)
     headers = {"Content-Type": kind}
-    return Call("POST", url_path("workflows"), _workflow, body=body, headers=headers, repeatable=False)
+    return Call(
+        "POST", url_path("workflows"), _workflow, query=given(draft=draft), body=body, headers=headers, repeatable=False
+    )
 
 
-def save(definition: Definition, *, if_match: str | None = None) -> Call[SavedWorkflow]:
-    """Save a workflow: create it, or add a version if the definition differs. `if_match` is the `etag` of the workflow
-    that was edited. Raise PreconditionFailed if the workflow has changed since then."""
+def save(definition: Definition, *, draft: bool | None = None, if_match: str | None = None) -> Call[SavedWorkflow]:
+    """Save a workflow: create it, or add a version if no version has this definition.
+
+    With `draft` save its draft: anything that can be read, with its problems in `workflow.draft`. `if_match` is the
+    `etag` of the workflow or draft that was edited. Raise PreconditionFailed if it has changed since then."""
     kind, body = _written(definition)
-    headers = {"Content-Type": kind} | ({} if if_match is None else {"If-Match": if_match})
+    headers = {"Content-Type": kind, **_if_match(if_match)}
     where = url_path("workflows", _name(definition, body))
     # With `if_match` a retry is not safe: it fails after our own first save just as after another client's.
-    return Call("PUT", where, _saved, body=body, headers=headers, repeatable=if_match is None)
+    is_safe = if_match is None
+    return Call("PUT", where, _saved, query=given(draft=draft), body=body, headers=headers, repeatable=is_safe)
 
 
-def get(workflow: str) -> Call[TaggedWorkflow]:
-    """Return a workflow by its name or id, with its definition."""
-    return Call("GET", url_path("workflows", workflow), _workflow)
+def get(workflow: str, *, version: Version | None = None) -> Call[TaggedWorkflow]:
+    """Return a workflow by its name or id, with its definition: that of the current version, or of the one given."""
+    return Call("GET", url_path("workflows", workflow), _workflow, query=given(version=version))
 
 
-def list_all(*, label: str | None = None, enabled: bool | None = None, limit: int = PAGE) -> Pages[WorkflowDocument]:
-    """Yield the workflows by name, `limit` per request. `label` (`key:value`) and `enabled` narrow the list."""
-    query = given(label=label, enabled=enabled, limit=limit)
+def list_all(
+    *,
+    label: str | None = None,
+    enabled: bool | None = None,
+    status: str | None = None,
+    search: str | None = None,
+    limit: int = PAGE,
+) -> Pages[WorkflowDocument]:
+    """Yield the workflows by name, `limit` per request.
+
+    `label` (`key:value`), `enabled`, `status` and `search` (a text in name or title) narrow the list."""
+    query = given(label=label, enabled=enabled, status=status, search=search, limit=limit)
     return Pages(Call("GET", url_path("workflows"), page(WorkflowDocument), query=query))
+
+
+def publish(
+    workflow: str,
+    *,
+    auto_activate: bool | None = None,
+    validate_parameters: bool | None = None,
+    if_match: str | None = None,
+) -> Call[PublishedDocument]:
+    """Make a version of the draft of a workflow. It is current at once unless `auto_activate` is false.
+
+    `validate_parameters` also refuses templates that no input can render. `if_match` is the `etag` of the draft."""
+    query = given(autoActivate=auto_activate, validateParameters=validate_parameters)
+    where, is_safe = url_path("workflows", workflow, "publish"), if_match is None
+    return Call("POST", where, one(PublishedDocument), query=query, headers=_if_match(if_match), repeatable=is_safe)
+
+
+def archive(workflow: str) -> Call[TaggedWorkflow]:
+    """Let nothing start runs of a workflow. Runs in flight go on, and runs that have not begun are cancelled."""
+    return Call("POST", url_path("workflows", workflow, "archive"), _workflow)
+
+
+def reactivate(workflow: str) -> Call[TaggedWorkflow]:
+    """Let runs of an archived workflow be started again."""
+    return Call("POST", url_path("workflows", workflow, "reactivate"), _workflow)
+
+
+def versions(workflow: str, *, drafts: bool | None = None, limit: int = PAGE) -> Pages[VersionDocument]:
+    """Yield the versions of a workflow, newest first; with `drafts`, the drafts that were run instead."""
+    where = url_path("workflows", workflow, "versions")
+    return Pages(Call("GET", where, page(VersionDocument), query=given(drafts=drafts, limit=limit)))
+
+
+def version(workflow: str, number: int) -> Call[VersionDocument]:
+    """Return a version of a workflow, with its definition."""
+    return Call("GET", url_path("workflows", workflow, "versions", str(number)), one(VersionDocument))
+
+
+def activate(workflow: str, number: int) -> Call[TaggedWorkflow]:
+    """Make a version of a workflow its current one. Runs in flight stay on their version."""
+    return Call("POST", url_path("workflows", workflow, "versions", str(number), "activate"), _workflow)
+
+
+def diff(workflow: str, old: Version | None = None, new: Version | None = None) -> Call[DiffDocument]:
+    """Compare two versions. Without `old` it is the current one; without `new` it is the draft, or else the newest."""
+    query = given(**{"from": old, "to": new})
+    return Call("GET", url_path("workflows", workflow, "diff"), one(DiffDocument), query=query)
+
+
+def get_draft(workflow: str) -> Call[TaggedDraft]:
+    """Return the draft of a workflow, with its definition and its problems."""
+    return Call("GET", url_path("workflows", workflow, "draft"), _draft)
+
+
+def discard_draft(workflow: str, *, if_match: str | None = None) -> Call[TaggedDraft]:
+    """Delete the draft of a workflow. Its versions stay as they are."""
+    where, is_safe = url_path("workflows", workflow, "draft"), if_match is None
+    return Call("DELETE", where, _draft, headers=_if_match(if_match), repeatable=is_safe)
 
 
 def delete(workflow: str) -> Call[TaggedWorkflow]:
@@ -79,6 +166,7 @@ def disable(workflow: str) -> Call[TaggedWorkflow]:
 
 
 _read_one: Final = one(TaggedWorkflow)
+_read_draft: Final = one(TaggedDraft)
 _read_saved: Final = bare(SavedWorkflowAnswer)
 
 
@@ -86,6 +174,16 @@ def _workflow(answer: Answer) -> TaggedWorkflow:
     found = _read_one(answer)
     found.etag = answer.headers.get("etag")
     return found
+
+
+def _draft(answer: Answer) -> TaggedDraft:
+    found = _read_draft(answer)
+    found.etag = answer.headers.get("etag")
+    return found
+
+
+def _if_match(tag: str | None) -> dict[str, str]:
+    return {} if tag is None else {"If-Match": tag}
 
 
 def _saved(answer: Answer) -> SavedWorkflow:
@@ -119,7 +217,8 @@ def _name(definition: Definition, body: bytes) -> str:
         known = yaml.safe_load(body) if isinstance(definition, str | Path) else definition
     except yaml.YAMLError as error:
         raise InvalidInput(f"the definition cannot be read: {error}") from None
-    name = known.get("name") if isinstance(known, Mapping) else None
+    names = [known.get(key) for key in ("name", "id")] if isinstance(known, Mapping) else []
+    name = next((one for one in names if one is not None), None)
     if not isinstance(name, str) or not name:
         raise InvalidInput("the definition has no name; add `name: ...`")
     return name

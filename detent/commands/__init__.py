@@ -13,10 +13,12 @@ from detent.commands.callbacks import CallbackCommands
 from detent.commands.children import ChildStarts
 from detent.commands.context import CommandContext
 from detent.commands.control import ControlCommands
+from detent.commands.drafts import DraftCommands
 from detent.commands.rerun import RerunCommands
 from detent.commands.runs import RunCommands
 from detent.commands.signals import SignalCommands
 from detent.commands.start import StartAnswer, StartCommands
+from detent.commands.versions import VersionCommands
 from detent.commands.workflows import WorkflowCommands
 from detent.engine.engine import Engine
 from detent.forms.compiled import Limits
@@ -32,6 +34,8 @@ class Commands:
         self.caller = caller
         self.workflows = WorkflowCommands(context, caller)
         self.runs = RunCommands(context, caller)
+        self.drafts = DraftCommands(context, caller, self.workflows)
+        self.versions = VersionCommands(context, caller, self.workflows, self.drafts)
         self.starts = StartCommands(context, caller)
         self.reruns = RerunCommands(context, caller, self.runs, self.starts)
         self.control = ControlCommands(context, caller, self.runs)
@@ -52,8 +56,15 @@ class Commands:
 class EngineCommands:
     """The commands on one engine's store. `for_caller` binds them; the engine starts child runs through them."""
 
-    def __init__(self, engine: Engine, *, limits: Limits | None = None, actions: Collection[str] | None = None) -> None:
-        self._context = CommandContext(engine, limits or Limits(), actions)
+    def __init__(
+        self,
+        engine: Engine,
+        *,
+        limits: Limits | None = None,
+        actions: Collection[str] | None = None,
+        allow_draft_execution: bool = False,
+    ) -> None:
+        self._context = CommandContext(engine, limits or Limits(), actions, allow_draft_execution=allow_draft_execution)
         children = ChildStarts(self._context)
         engine.children.start = children.start
         engine.children.prepare_successor = children.prepare_successor

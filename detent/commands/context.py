@@ -21,11 +21,14 @@ encoder: Final = msgspec.json.Encoder()
 class CommandContext:
     """One engine, its store, its cache of startable workflows and its batches of callbacks."""
 
-    def __init__(self, engine: Engine, limits: Limits, actions: Collection[str] | None) -> None:
+    def __init__(
+        self, engine: Engine, limits: Limits, actions: Collection[str] | None, *, allow_draft_execution: bool = False
+    ) -> None:
         self.engine = engine
         self.store = engine.store
         self.limits = limits
         self.actions = actions
+        self.allow_draft_execution = allow_draft_execution
         self.workflows = WorkflowCache(engine.store, engine.graphs)
         self.deliveries = Deliveries(engine.store)
 

@@ -6,11 +6,14 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from detent.commands.context import CommandPart, encoder
+from detent.commands.drafts import DRAFT, DraftCommands
+from detent.commands.workflows import WorkflowCommands
 from detent.engine.cache import Startable
 from detent.engine.start import PreparedStart, StartRefused, active_key, refuse_if_active, start_run
 from detent.errors import (
@@ -48,20 +51,26 @@ class StartCommands(CommandPart):
     """Commands that start runs. A run that is accepted here is durable and will end."""
 
     async def start(self, request: StartRequest) -> StartAnswer:
-        """Start a run of a workflow's current version. Raise AlreadyActive if the workflow allows one open run per hero
-        and there is one."""
+        """Start a run of a workflow's current version, or of the version that the request names. Raise AlreadyActive if
+        the workflow allows one open run per hero and there is one."""
         request.check()
         content = encode_input(request)
         start_at = request.start_at if request.delay is None else request.begins(self._context.now())
         workflows = self._context.workflows
         for _ in range(ATTEMPTS):
             try:
-                ready = await workflows.startable(self._tenant, request.workflow)
+                ready = (
+                    await workflows.startable(self._tenant, request.workflow)
+                    if request.version is None
+                    else await self._pinned(request.workflow, request.version)
+                )
             except (NotFound, NotStartable):
                 known = await self.known(request.request_id, content.digest)
-                if known is None:
-                    raise
-                return known
+                if known is not None:
+                    return known
+                if request.version is None and await self._may_run_draft(request.workflow):
+                    return await self.start(replace(request, version=DRAFT))
+                raise
             try:
                 check_payload(ready, request.body)
             except InvalidInput:
@@ -69,6 +78,8 @@ class StartCommands(CommandPart):
                 known = await self.known(request.request_id, content.digest)
                 if known is not None:
                     return known
+                if request.version is not None:
+                    raise
                 current = await workflows.current(self._tenant, request.workflow)
                 if current.version == ready.version and current.id == ready.id:
                     raise
@@ -77,7 +88,7 @@ class StartCommands(CommandPart):
             try:
                 started = await start_run(self._engine, prepared)
             except StartRefused:
-                now = await self._current(request.workflow)
+                now = await self._current(request)
                 known = await self.known(request.request_id, content.digest, None if now is None else now.id)
                 if known is not None:
                     return known
@@ -105,12 +116,35 @@ class StartCommands(CommandPart):
         rows = await self._store.runs(self._tenant, limit=1, where=RunCriteria(request_id=request_id))
         return rows[0] if rows else None
 
-    async def _current(self, workflow: str) -> Startable | None:
+    async def _current(self, request: StartRequest) -> Startable | None:
         """Read the workflow again; `None` if it cannot be started any more."""
         try:
-            return await self._context.workflows.current(self._tenant, workflow)
+            if request.version is None:
+                return await self._context.workflows.current(self._tenant, request.workflow)
+            return await self._pinned(request.workflow, request.version, again=True)
         except (NotFound, NotStartable):
             return None
+
+    async def _may_run_draft(self, workflow: str) -> bool:
+        """Return whether the workflow has only a draft, and drafts may be run."""
+        if not self._context.allow_draft_execution:
+            return False
+        try:
+            row = await self._context.workflows.row(self._tenant, workflow)
+        except NotFound:
+            return False
+        return row.status == "draft" and row.draft is not None
+
+    def _drafts(self) -> DraftCommands:
+        return DraftCommands(self._context, self._caller, WorkflowCommands(self._context, self._caller))
+
+    async def _pinned(self, workflow: str, version: int | Literal["draft"], *, again: bool = False) -> Startable:
+        """Return the version that a start names, from the cache unless it is read `again`."""
+        if version == DRAFT:
+            return await self._drafts().startable(workflow)
+        if version <= 0:
+            raise NotFound(f"the workflow {workflow[:200]!r} has no version {version}")
+        return await self._context.workflows.pinned(self._tenant, workflow, version, again=again)
 
 
 class EncodedInput(NamedTuple):

@@ -6,18 +6,21 @@ import asyncio
 import dataclasses
 import json
 from contextlib import suppress
+from typing import Final
 
 from detent.commands.context import CommandPart
 from detent.errors import Conflict, NameTaken, NotFound, PreconditionFailed
 from detent.forms.compile import compile_document, is_live_at_save
-from detent.forms.compiled import Compiled, TriggerDefinition
+from detent.forms.compiled import Compiled, TriggerDefinition, TriggerType
 from detent.forms.definition import read_definition
 from detent.forms.schedule import next_slots
 from detent.graph import codec
 from detent.ids import WORKFLOW, InvalidId, parse
 from detent.instant import Instant
-from detent.store.rows import NewVersion, SavedVersion, Unsaved, VersionRow, WorkflowRow
+from detent.store.rows import NewVersion, SavedVersion, Unsaved, WorkflowRow
 from detent.store.trigger_rows import NewTrigger
+
+_PAGE: Final = 200
 
 
 class WorkflowCommands(CommandPart):
@@ -40,6 +43,11 @@ class WorkflowCommands(CommandPart):
 
         `expected` is (version, updated_at) of the workflow to replace. Raise PreconditionFailed if it has changed."""
         compiled = await asyncio.to_thread(self.compile, data, filename=filename)
+        if replace:
+            with suppress(NotFound):
+                row = await self.get(compiled.name)
+                if row.status == "archived":
+                    raise Conflict(f"the workflow {row.name!r} is archived; reactivate it first")
         return await self._save(compiled, data, replace=replace, expected=expected)
 
     async def save_python(self, compiled: Compiled, source: str) -> WorkflowRow:
@@ -75,13 +83,79 @@ class WorkflowCommands(CommandPart):
                 raise
             return deleted
 
-    async def find(self, *, limit: int, after: str | None = None, enabled: bool | None = None) -> list[WorkflowRow]:
+    async def find(
+        self, *, limit: int, after: str | None = None, enabled: bool | None = None, status: str | None = None
+    ) -> list[WorkflowRow]:
         """Return workflows ordered by name, from the first name after `after` on."""
-        return await self._store.workflows(self._tenant, limit=limit, after=after, enabled=enabled)
+        return await self._store.workflows(self._tenant, limit=limit, after=after, enabled=enabled, status=status)
 
-    async def versions(self, row: WorkflowRow) -> list[VersionRow]:
-        """Return the versions of a workflow, newest first."""
-        return await self._store.versions(self._tenant, row.id)
+    async def activate(self, key: str, number: int) -> WorkflowRow:
+        """Make a version of a workflow its current one. Runs in flight stay on their version."""
+        row = await self.get(key)
+        if number <= 0:
+            raise NotFound(f"the workflow {row.name!r} has no version {number}")
+        prepared, stored = await self._context.workflows.version(row, number)
+        assert stored.facts is not None
+        facts = json.loads(stored.facts.trigger)
+        trigger = TriggerDefinition(TriggerType(facts["type"]), facts.get("config", {}), facts.get("condition"))
+        version = NewVersion(
+            tenant=self._tenant,
+            id=row.id,
+            name=row.name,
+            enabled=row.enabled,
+            source=stored.source,
+            graph=row.graph,
+            checksum=stored.checksum,
+            language=prepared.graph.language,
+            owned_trigger=owned_trigger(trigger, self._engine.new_id(), self._tenant, row.id, await self._store.now()),
+            **stored.facts._asdict(),
+        )
+        match await self._store.activate_version(version, number):
+            case SavedVersion():
+                self._context.workflows.forget(self._tenant, row)
+                return await self.get(key)
+            case Unsaved.ARCHIVED:
+                raise Conflict(f"the workflow {row.name!r} is archived; reactivate it first")
+            case _:
+                raise NotFound(f"the workflow {row.name!r} has no version {number}")
+
+    async def archive(self, key: str) -> WorkflowRow:
+        """Let nothing start runs of a workflow until it is reactivated. Runs in flight go on, and runs that have not
+        begun are cancelled when their time comes. Its triggers stay as they are, and do not fire."""
+        return await self._change_status(key, "archived")
+
+    async def reactivate(self, key: str) -> WorkflowRow:
+        """Let runs of an archived workflow be started again. Its schedules continue with their next slot."""
+        return await self._change_status(key, "active")
+
+    async def _change_status(self, key: str, status: str) -> WorkflowRow:
+        row = await self.get(key)
+        slots = await self._slots(row) if status == "active" and row.status == "archived" else []
+        before = await self._store.change_status(self._tenant, row.id, status, slots=slots)
+        if before is None:
+            raise NotFound(f"there is no workflow {key[:200]!r}")
+        if before == "draft":
+            wish = "archived; delete it" if status == "archived" else "reactivated; publish it"
+            raise Conflict(f"the workflow {row.name!r} is a draft and cannot be {wish}")
+        self._context.workflows.forget(self._tenant, row)
+        return await self.get(key)
+
+    async def _slots(self, row: WorkflowRow) -> list[tuple[bytes, int, int]]:
+        """Return (trigger, updated_at, next_at) of each schedule of a workflow."""
+        now = await self._store.now()
+        found: list[tuple[bytes, int, int]] = []
+        after: bytes | None = None
+        while True:
+            page = await self._store.triggers(
+                self._tenant, limit=_PAGE, after=after, workflow=row.id, kind=str(TriggerType.CRON), enabled=True
+            )
+            for one in page:
+                trigger = TriggerDefinition(TriggerType.CRON, json.loads(one.config))
+                slots = next_slots(trigger.cron or "", trigger.timezone, now)
+                found += [(one.id, one.updated_at, slot) for slot in slots[:1]]
+            if len(page) < _PAGE:
+                return found
+            after = page[-1].id
 
     async def enable(self, key: str, *, enabled: bool) -> WorkflowRow:
         """Allow runs of a workflow to be started, or forbid it."""
@@ -112,11 +186,8 @@ class WorkflowCommands(CommandPart):
         expected: tuple[int, Instant] | None = None,
     ) -> tuple[WorkflowRow, SavedVersion, Compiled]:
         now = await self._store.now()
-        version = new_version(self._tenant, self._engine.new_id(), compiled, data)
-        trigger = owned_trigger(compiled.trigger, self._engine.new_id(), self._tenant, version.id, now)
-        saved = await self._store.save_workflow(
-            version._replace(owned_trigger=trigger), replace=replace, expected=expected
-        )
+        version = as_version(self._tenant, self._engine.new_id(), compiled, data, self._engine.new_id(), now)
+        saved = await self._store.save_workflow(version, replace=replace, expected=expected)
         match saved:
             case SavedVersion():
                 row = await self.get(compiled.name)
@@ -147,6 +218,14 @@ def owned_trigger(
         next_at=next(iter(next_slots(trigger.cron, trigger.timezone, now)), None) if trigger.cron else None,
         owned=True,
     )
+
+
+def as_version(
+    tenant: int, id_: bytes, compiled: Compiled, data: bytes | str, trigger: bytes, now: Instant
+) -> NewVersion:
+    """Build the row of a version with the trigger of its definition, whose id is `trigger` if it is new."""
+    owned = owned_trigger(compiled.trigger, trigger, tenant, id_, now)
+    return new_version(tenant, id_, compiled, data)._replace(owned_trigger=owned)
 
 
 def new_version(tenant: int, id_: bytes, compiled: Compiled, data: bytes | str) -> NewVersion:

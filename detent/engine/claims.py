@@ -18,6 +18,7 @@ from detent.planner.prepared import Prepared
 from detent.run import events
 from detent.run.journal import Entry, placed_in
 from detent.run.state import RunFacts
+from detent.run.status import Status
 from detent.store.rows import ClaimedRun, hero_of
 
 
@@ -68,6 +69,7 @@ class Claims:
     async def _take(self, runs: list[ClaimedRun]) -> None:
         graphs, unreadable = await self._graphs.load([(run.workflow, run.version) for run in runs])
         journals = await self._store.journals([run.id for run in runs])
+        archived = await self._archived(runs)
         broken: list[tuple[ClaimedRun, list[Entry], Exception]] = []
         for run in runs:
             known = graphs.get((run.workflow, run.version))
@@ -77,6 +79,8 @@ class Claims:
                     why = unreadable.get((run.workflow, run.version))
                     raise why or EngineError(f"version {run.version} of its workflow is missing")
                 self._bring_in(run, *known, entries)
+                if run.workflow in archived:
+                    self._cancel_unbegun(run.id, known[0])
             except Exception as error:  # noqa: BLE001 - one unreadable run must not stop the claims of the others
                 broken.append((run, entries, error))
         try:
@@ -89,6 +93,17 @@ class Claims:
                 owned = self._runner.owned.get(run.id)
                 if owned is not None and owned.generation == run.generation:
                     self._runner.start_claimed(owned)
+
+    async def _archived(self, runs: list[ClaimedRun]) -> set[bytes]:
+        """Return the archived workflows of runs that were postponed. Other runs are in flight and go on."""
+        postponed = sorted({run.workflow for run in runs if run.status == Status.PENDING})
+        return await self._store.archived(postponed) if postponed else set()
+
+    def _cancel_unbegun(self, run: bytes, workflow: str) -> None:
+        """Cancel a run of an archived workflow whose time has come and that has not begun."""
+        owned = self._runner.owned[run]
+        if owned.state.opens_at is not None and owned.state.opens_at <= self._time.now() + micros(self._tuning.horizon):
+            self._runner.handle(owned, events.Cancelled(f"the archive of workflow {workflow!r}"))
 
     def _bring_in(self, run: ClaimedRun, name: str, prepared: Prepared, entries: list[Entry]) -> None:
         facts = RunFacts(

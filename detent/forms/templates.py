@@ -7,7 +7,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from detent.errors import Problem
 from detent.expressions import (
+    NOW,
+    SEED,
     Expression,
     ExpressionError,
     Reference,
@@ -77,6 +80,22 @@ def _language(text: str, compiled: Callable[[str], Template | Expression]) -> in
         return compiled(text).language
     except ExpressionError:
         return 1
+
+
+def constant_problems(graph: Graph) -> list[Problem]:
+    """Return the templates of a graph that no input can render: they read nothing, and are an error all the same.
+
+    A template that reads the trigger or a step may be rendered with the right values, so it is not judged."""
+    problems = []
+    for step in graph.steps:
+        for place, text in _texts(dict(step.config), f"steps.{step.name}"):
+            try:
+                template = compile_template(text)
+                if not template.references:
+                    template.render({NOW: 0, SEED: b""})
+            except ExpressionError as error:
+                problems.append(Problem(place, _said(error)))
+    return problems
 
 
 def _texts(value: Any, field: str) -> Iterator[tuple[str, str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -25,7 +25,8 @@ class StartRequest(msgspec.Struct, frozen=True):
 
     A second start with the same `request_id` returns the first run. `allow_multiple`: start also beside an open run of
     the same hero, where the workflow allows only one. `origin` is the run it comes from; `origin_kind` is how.
-    `successor_of`: it replaces that run, which is about to end. `id` is the run's id if the caller has chosen it."""
+    `successor_of`: it replaces that run, which is about to end. `id` is the run's id if the caller has chosen it.
+    `version` is a number or `draft`; `None` is the current version."""
 
     workflow: str
     body: Any = None
@@ -46,6 +47,7 @@ class StartRequest(msgspec.Struct, frozen=True):
     parent: bytes | None = None
     successor_of: bytes | None = None
     id: bytes | None = None
+    version: int | Literal["draft"] | None = None
 
     def begins(self, now: Instant) -> Instant | None:
         """Return when the run begins; `None` means at once."""

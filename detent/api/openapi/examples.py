@@ -38,6 +38,39 @@ VERSION: Final[dict[str, Any]] = {
     "inserted_at": "2026-02-22T10:00:00Z",
     "definition": DEFINITION,
 }
+DRAFT: Final[dict[str, Any]] = {
+    "workflow_id": _WORKFLOW,
+    "workflow": "order-processing",
+    "form": "steps",
+    "revision": 3,
+    "problems": [{"field": "tasks.charge.needs[0]", "message": "no step 'chrage'; did you mean 'charge'?"}],
+    "saved_by": "api",
+    "updated_at": "2026-02-22T10:00:00Z",
+    "definition": DEFINITION,
+}
+PUBLISHED: Final[dict[str, Any]] = {
+    "workflow_id": _WORKFLOW,
+    "workflow": "order-processing",
+    "version": 2,
+    "status": "active",
+    "current_version": 2,
+    "changed": True,
+    "warnings": [],
+}
+DIFF: Final[dict[str, Any]] = {
+    "workflow_id": _WORKFLOW,
+    "workflow": "order-processing",
+    "from": 1,
+    "to": "draft",
+    "same": False,
+    "steps": {
+        "added": [],
+        "removed": [],
+        "changed": [{"name": "charge", "fields": [{"field": "timeout", "old": 30, "new": 60}]}],
+    },
+    "edges": {"added": [], "removed": [], "changed": []},
+    "settings": [],
+}
 STARTED: Final[dict[str, Any]] = {
     "run_id": _RUN,
     "workflow_id": _WORKFLOW,

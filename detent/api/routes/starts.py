@@ -31,6 +31,7 @@ from detent.api.openapi.operations import (
     takes,
 )
 from detent.api.request import (
+    Aliases,
     AnyRequest,
     aliases,
     commands,
@@ -44,10 +45,12 @@ from detent.api.request import (
     read_json,
     refuse_if_any,
     seconds_of,
+    version_of,
     wait_of,
     word_of,
 )
 from detent.commands import Commands, StartAnswer
+from detent.commands.drafts import VersionKey
 from detent.documents.answers import NULL, One
 from detent.documents.runs import ExecutionStarted, StartedDocument
 from detent.errors import InvalidInput
@@ -70,10 +73,12 @@ TENANT: Final = "default"
 #: The principal of a start that names none.
 SYSTEM: Final[Mapping[str, Any]] = {"userId": "system", "displayName": "System", "email": None}
 _MESSAGE: Final = "the run cannot be started"
-_OPTIONS: Final = aliases("start_at", "wait", "label", "hero", "allow_multiple")
+#: The options of a webhook request. Everything else in its query is written by another system, and is input.
+WEBHOOK_OPTIONS: Final = aliases("start_at", "wait", "label", "hero", "allow_multiple")
+_OPTIONS: Final = {**WEBHOOK_OPTIONS, **aliases("version")}
 _ENVELOPE_NAMES: Final = aliases(
     *("request_id", "principal", "trigger", "spec", "priority", "tenant_id", "labels", "hero", "start_at"),
-    "allow_multiple",
+    *("allow_multiple", "version"),
 )
 _PRINCIPAL: Final = aliases("user_id", "display_name", "email")
 _HERO: Final = aliases("type", "id")
@@ -103,6 +108,7 @@ class Options:
     labels: dict[str, str] = field(default_factory=dict)
     hero: tuple[str, str] | None = None
     allow_multiple: bool | None = None
+    version: VersionKey | None = None
 
     def call(
         self, workflow: str, body: Any, *, priority: int | None = None, extra: Mapping[str, Any] | None = None
@@ -121,6 +127,7 @@ class Options:
             request_id=self.request_id,
             start_at=self.start_at,
             allow_multiple=bool(self.allow_multiple),
+            version=self.version,
         )
         return StartCall(request, self.wait)
 
@@ -145,7 +152,7 @@ def read_execute(workflow: str, headers: Headers, query: bytes, body: bytes, now
     return options.call(workflow, envelope.values.get("trigger", {}), priority=priority, extra=extra)
 
 
-def read_options(headers: Headers, query: bytes, now: Clock) -> Options:
+def read_options(headers: Headers, query: bytes, now: Clock, known: Aliases = _OPTIONS) -> Options:
     """Read the options in headers and query. The headers and the rest of the query become input of the run."""
     options = Options(read_headers(headers), {}, Problems())
     request_id = options.headers.get("idempotency-key")
@@ -153,7 +160,7 @@ def read_options(headers: Headers, query: bytes, now: Clock) -> Options:
         options.request_id = read_request_id(request_id, "Idempotency-Key", options.problems)
     seen: set[str] = set()
     for name, value in query_pairs(query):
-        ours = _OPTIONS.get(name)
+        ours = known.get(name)
         if ours is None:
             options.query[name] = value
         elif ours == "label":
@@ -186,6 +193,8 @@ def _set(options: Options, ours: str, path: str, value: str, now: Clock) -> None
             options.start_at = _tried(lambda: _start_at(value, now), path, options.problems)
         case "wait":
             options.wait = _tried(lambda: wait_of(value), path, options.problems)
+        case "version":
+            options.version = _tried(lambda: version_of(value), path, options.problems)
         case "allow_multiple":
             options.allow_multiple = _tried(lambda: flag_of(value), path, options.problems)
         case _:
@@ -210,7 +219,8 @@ def _add_label(options: Options, path: str, text: str) -> None:
 
 def _take_envelope(envelope: Fields, options: Options, now: Clock) -> None:
     """Read the options in the envelope. An option that is also in the query or headers must have the same value."""
-    before = {name: getattr(options, name) for name in ("request_id", "start_at", "hero", "allow_multiple")}
+    names = ("request_id", "start_at", "hero", "allow_multiple", "version")
+    before = {name: getattr(options, name) for name in names}
     request_id, start_at = envelope.get("request_id"), envelope.get("start_at")
     if request_id is not None:
         text = envelope.text("request_id", most=ID_LIMIT)
@@ -221,6 +231,10 @@ def _take_envelope(envelope: Fields, options: Options, now: Clock) -> None:
             _set(options, "start_at", "startAt", text, now)
     if envelope.get("allow_multiple") is not None:
         options.allow_multiple = envelope.boolean("allow_multiple", False)
+    version = envelope.get("version")
+    if version is not None:
+        text = str(version) if isinstance(version, str | int) and not isinstance(version, bool) else ""
+        options.version = _tried(lambda: version_of(text), "version", options.problems)
     _take_labels(envelope, options)
     _take_hero(envelope, options)
     for name, was in before.items():
@@ -304,6 +318,10 @@ _ENVELOPE_SCHEMA: Final = takes(
             "allowMultiple": Schema(
                 type=OpenAPIType.BOOLEAN,
                 description="Start beside an active run of that hero, even with `one_per_hero`.",
+            ),
+            "version": Schema(
+                one_of=[INTEGER, TEXT],
+                description="The version to run, a number; `draft` runs the draft. The current one by default.",
             ),
             "startAt": Schema(type=OpenAPIType.STRING, description="An instant, or a time from now such as `10m`."),
         }

@@ -30,7 +30,7 @@ from detent.api.openapi.operations import (
 )
 from detent.api.openapi.operations import TEXT as TEXT_SCHEMA
 from detent.api.request import AnyRequest, commands, read_fields, refuse_if_any, triggers
-from detent.api.routes.starts import read_options
+from detent.api.routes.starts import WEBHOOK_OPTIONS, read_options
 from detent.api.routes.triggers import BASE
 from detent.api.server.guards import reason_against
 from detent.documents.answers import One, Refusal
@@ -132,7 +132,8 @@ async def call_workflow(request: AnyRequest, workflow: FromPath[str]) -> Answer:
 
 
 async def _incoming(request: AnyRequest) -> FiringPayload:
-    options = read_options(request.scope["headers"], request.scope["query_string"], commands(request).now)
+    headers, query = request.scope["headers"], request.scope["query_string"]
+    options = read_options(headers, query, commands(request).now, WEBHOOK_OPTIONS)
     refuse_if_any(options.problems, "the run cannot be started")
     kept = webhook_request(request.method, options.headers, options.query, await request.body())
     return msgspec.structs.replace(

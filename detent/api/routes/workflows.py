@@ -5,19 +5,20 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, Final
 
 from litestar import Response, delete, get, post, put
 from litestar.params import FromPath
 
-from detent.api.filters import WorkflowPage, read_version_page, read_workflow_page
+from detent.api.filters import WorkflowPage, read_workflow_page
 from detent.api.openapi import examples
 from detent.api.openapi.operations import (
     BOOLEAN,
     DEFINITION,
     PAGE_PARAMETERS,
+    TEXT,
     Plain,
-    TakesDefinition,
     answers,
     header,
     operation,
@@ -25,22 +26,58 @@ from detent.api.openapi.operations import (
     refusals,
     texts,
 )
-from detent.api.request import MOST_ROWS, AnyRequest, commands, filename_of, tenant_of
-from detent.documents.answers import Many, One
-from detent.documents.workflows import SavedWorkflowAnswer, VersionDocument, WorkflowDocument
+from detent.api.request import (
+    MOST_ROWS,
+    AnyRequest,
+    QueryValues,
+    aliases,
+    commands,
+    filename_of,
+    flag_of,
+    tenant_of,
+    version_of,
+)
+from detent.commands.drafts import DRAFT, problems_of
+from detent.documents.answers import FieldProblem, Many, One
+from detent.documents.workflows import DraftSummary, SavedWorkflowAnswer, WorkflowDocument
 from detent.errors import InvalidDefinition, NotFound, PreconditionFailed, Problem
+from detent.forms.compile import Form, form_of, name_in
 from detent.forms.definition import read_definition
 from detent.forms.triggers import HIDDEN
 from detent.graph import codec
 from detent.ids import WORKFLOW, show
 from detent.instant import Instant, as_datetime
-from detent.store.rows import VersionRow, WorkflowRow
+from detent.store.rows import DraftRow, VersionRow, WorkflowRow
 from detent.values.limits import DEFINITION_LIMIT
 
 
 def etag_of(row: WorkflowRow) -> str:
-    """Return the entity tag of a workflow. Every change of the workflow changes it."""
+    """Return the entity tag of a workflow. Every change of the workflow changes it. A workflow that is nothing but its
+    draft has the tag of the draft."""
+    if row.status == "draft" and row.draft is not None:
+        return revision_tag(row.draft)
     return f'"v{row.version}.{row.updated_at}"'
+
+
+def revision_tag(revision: int) -> str:
+    """Return the entity tag of a draft."""
+    return f'"d{revision}"'
+
+
+def expected_revision(if_match: str | None, row: WorkflowRow | None) -> int | None:
+    """Return the revision that the draft must still have when it is changed, 0 if there must be none; `None` allows
+    any. `If-Match` names the draft, or the state of the workflow. Raise PreconditionFailed if it names another one."""
+    if if_match is None:
+        return None
+    if row is None:
+        raise PreconditionFailed("there is no such workflow, and If-Match requires one; leave it out to create one")
+    tags = {tag.strip() for tag in if_match.split(",")}
+    if "*" in tags:
+        return None
+    known = {etag_of(row)} | ({revision_tag(row.draft)} if row.draft is not None else set())
+    if known.isdisjoint(tags):
+        raise PreconditionFailed(f"the draft of the workflow {row.name!r} has changed since it was read; read it again")
+    return row.draft or 0
 
 
 def expected_state(if_match: str | None, row: WorkflowRow | None) -> tuple[int, Instant] | None:
@@ -63,6 +100,7 @@ _TAGS: Final = ["workflows"]
 _IF_MATCH: Final = header(
     "If-Match", "The `ETag` of the state that may be replaced; 412 if it has changed.", '"v1.1771754700000000"'
 )
+_DRAFT: Final = query("draft", BOOLEAN, "Save a draft: anything that can be read, with its problems.", False)
 _NOW: Final = answers(200, One[WorkflowDocument], "The workflow as it is now.", examples.one(examples.WHOLE_WORKFLOW))
 _SHOWN: Final[dict[str, Any]] = {
     "tags": _TAGS,
@@ -78,25 +116,33 @@ WorkflowAnswer = Response[One[WorkflowDocument]]
     BASE,
     tags=_TAGS,
     summary="Create a workflow",
-    operation_class=TakesDefinition,
+    operation_class=operation(_DRAFT, body=DEFINITION),
     responses={
         **answers(201, One[WorkflowDocument], "The workflow was created.", examples.one(examples.WHOLE_WORKFLOW)),
+        **answers(200, One[WorkflowDocument], "The draft of the workflow was replaced."),
         **refusals(400, 403, 409, 413),
     },
     request_max_body_size=DEFINITION_LIMIT,
 )
 async def create_workflow(request: AnyRequest) -> WorkflowAnswer:
     """Create a workflow from a definition in JSON or YAML. A name that is taken is a conflict; PUT saves a new
-    version."""
-    row, _, _ = await commands(request).workflows.save(await request.body(), filename=filename_of(request))
-    return await _shown(row, status=201)
+    version. A form that has to be published is saved as a draft, which a second POST replaces."""
+    data, filename, wants_draft = await request.body(), filename_of(request), _wants_draft(request)
+    form = await asyncio.to_thread(_form, data, filename)
+    if form.is_live_at_save and not wants_draft:
+        row, _, _ = await commands(request).workflows.save(data, filename=filename)
+        return await show_workflow(request, row, status=201)
+    saved = await commands(request).drafts.save(
+        data, filename=filename, valid=not wants_draft, unpublished=not wants_draft
+    )
+    return await show_workflow(request, saved.workflow, status=201 if saved.created else 200, tag=saved.revision)
 
 
 @put(
     BASE + "/{workflow:str}",
     tags=_TAGS,
     summary="Create a workflow or give it a new version",
-    operation_class=operation(_IF_MATCH, body=DEFINITION),
+    operation_class=operation(_DRAFT, _IF_MATCH, body=DEFINITION),
     responses={
         **answers(
             200,
@@ -105,21 +151,27 @@ async def create_workflow(request: AnyRequest) -> WorkflowAnswer:
             {**examples.one(examples.WHOLE_WORKFLOW), "changed": True},
         ),
         **answers(201, SavedWorkflowAnswer, "The workflow is new."),
-        **refusals(400, 403, 404, 412, 413),
+        **refusals(400, 403, 404, 409, 412, 413),
     },
     request_max_body_size=DEFINITION_LIMIT,
 )
 async def save_workflow(request: AnyRequest, workflow: FromPath[str]) -> Response[SavedWorkflowAnswer]:
-    """Save a definition. It becomes a new version only if it differs from the current one. Runs in flight stay on
-    their version."""
-    data, filename = await request.body(), filename_of(request)
+    """Save a definition. It becomes a new version only if no version has its text; otherwise that version becomes the
+    current one. Runs in flight stay on their version. A form that has to be published is saved as a draft, and so is
+    every form with `draft`: the current version stays as it is."""
+    data, filename, wants_draft = await request.body(), filename_of(request), _wants_draft(request)
     old = await _old(request, workflow)
-    await asyncio.to_thread(_check_name, request, data, filename, workflow if old is None else old.name)
-    expected = expected_state(request.headers.get("if-match"), old)
-    row, saved, _ = await commands(request).workflows.save(data, filename=filename, replace=True, expected=expected)
-    document = await asyncio.to_thread(workflow_document, row)
-    body = SavedWorkflowAnswer(document, saved.created or saved.changed)
-    return Response(body, status_code=201 if saved.created else 200, headers={"ETag": etag_of(row)})
+    form = await asyncio.to_thread(_checked_form, data, filename, workflow if old is None else old.name)
+    if_match = request.headers.get("if-match")
+    if wants_draft or not form.is_live_at_save:
+        expected = expected_revision(if_match, old)
+        draft = await commands(request).drafts.save(data, filename=filename, expected=expected, valid=not wants_draft)
+        answer = await show_workflow(request, draft.workflow, tag=draft.revision)
+        return _saved(answer, created=draft.created, changed=True)
+    state = expected_state(if_match, old)
+    row, saved, _ = await commands(request).workflows.save(data, filename=filename, replace=True, expected=state)
+    answer = await show_workflow(request, row)
+    return _saved(answer, created=saved.created, changed=saved.created or saved.changed)
 
 
 @get(
@@ -127,6 +179,8 @@ async def save_workflow(request: AnyRequest, workflow: FromPath[str]) -> Respons
     tags=_TAGS,
     summary="List workflows",
     operation_class=operation(
+        query("status", TEXT, "Only those that are `draft`, `active` or `archived`.", "active"),
+        query("search", TEXT, "Only those with this text in their name or title.", "order"),
         query("enabled", BOOLEAN, "Only those that may be started, or only those that may not.", True),
         query("label", texts(), "Only those with this label, `key:value`; several mean all of them.", ["team:shop"]),
         *PAGE_PARAMETERS,
@@ -147,11 +201,29 @@ async def list_workflows(request: AnyRequest) -> Many[WorkflowDocument]:
 @get(
     BASE + "/{workflow:str}",
     summary="Get a workflow",
-    **{**_SHOWN, "responses": {**_NOW, **refusals(404)}},
+    **{
+        **_SHOWN,
+        "operation_class": operation(query("version", TEXT, "A version; the current one by default.", "2")),
+        "responses": {**_NOW, **refusals(400, 404)},
+    },
 )
 async def get_workflow(request: AnyRequest, workflow: FromPath[str]) -> WorkflowAnswer:
     """Return a workflow by id or by name, with its definition as it was written. Its `ETag` is for `If-Match`."""
-    return await _shown(await commands(request).workflows.get(workflow))
+    values = QueryValues.of_query(request.scope["query_string"], aliases("version"))
+    number = values.one("version", version_of)
+    values.refuse("the workflow cannot be read")
+    row = await commands(request).workflows.get(workflow)
+    if number is None:
+        return await show_workflow(request, row)
+    if number == DRAFT:
+        draft = await commands(request).drafts.get(row)
+        at, tag = row._replace(source=draft.source, form=draft.form), revision_tag(draft.revision)
+        document = await asyncio.to_thread(workflow_document, at, draft=draft)
+        return Response(One(document), headers={"ETag": tag})
+    graph, version = await commands(request).versions.get(row, number)
+    document = await asyncio.to_thread(workflow_document, row_at(row, version), step_count=len(graph.steps))
+    document.current_version, document.version = row.version, number
+    return Response(One(document), headers={"ETag": etag_of(row)})
 
 
 @delete(
@@ -162,12 +234,12 @@ async def get_workflow(request: AnyRequest, workflow: FromPath[str]) -> Workflow
     operation_class=operation(_IF_MATCH),
     responses={
         **answers(200, One[WorkflowDocument], "The workflow was deleted at `deleted_at`."),
-        **refusals(403, 404, 412),
+        **refusals(403, 404, 409, 412),
     },
 )
 async def delete_workflow(request: AnyRequest, workflow: FromPath[str]) -> WorkflowAnswer:
     """Delete a workflow. Its name is free again, and it cannot be started any more. Runs in flight go on to their end.
-    All its runs can still be found by their ids."""
+    All its runs can still be found by their ids. An active workflow of a form that is published is archived first."""
     if_match = request.headers.get("if-match")
     if if_match is not None:
         expected_state(if_match, await commands(request).workflows.get(workflow))
@@ -179,38 +251,13 @@ async def delete_workflow(request: AnyRequest, workflow: FromPath[str]) -> Workf
 @post(BASE + "/{workflow:str}/enable", summary="Enable a workflow", **_SHOWN)
 async def enable_workflow(request: AnyRequest, workflow: FromPath[str]) -> WorkflowAnswer:
     """Allow runs of the workflow to be started again. Enabling an enabled workflow changes nothing."""
-    return await _shown(await commands(request).workflows.enable(workflow, enabled=True))
+    return await show_workflow(request, await commands(request).workflows.enable(workflow, enabled=True))
 
 
 @post(BASE + "/{workflow:str}/disable", summary="Disable a workflow", **_SHOWN)
 async def disable_workflow(request: AnyRequest, workflow: FromPath[str]) -> WorkflowAnswer:
     """Allow no start of the workflow until it is enabled again. Runs in flight go on."""
-    return await _shown(await commands(request).workflows.enable(workflow, enabled=False))
-
-
-@get(
-    BASE + "/{workflow:str}/versions",
-    tags=_TAGS,
-    summary="List the versions of a workflow",
-    operation_class=operation(*PAGE_PARAMETERS),
-    responses={
-        **answers(200, Many[VersionDocument], "A page of the list.", examples.many(examples.VERSION)),
-        **refusals(400, 404),
-    },
-)
-async def list_workflow_versions(request: AnyRequest, workflow: FromPath[str]) -> Many[VersionDocument]:
-    """List the versions, newest first, each with its definition as it was written."""
-    row = await commands(request).workflows.get(workflow)
-    page = read_version_page(request.scope["query_string"], tenant_of(request), row.id)
-    rows = [
-        one
-        for one in await commands(request).workflows.versions(row)
-        if page.before is None or one.version < page.before
-    ]
-    shown = rows[: page.limit]
-    documents = await asyncio.to_thread(lambda: [version_document(one, row.version) for one in shown])
-    more = page.scope.cursor(str(shown[-1].version).encode()) if len(rows) > len(shown) else None
-    return Many(documents, more)
+    return await show_workflow(request, await commands(request).workflows.enable(workflow, enabled=False))
 
 
 def without_secrets(definition: dict[str, Any]) -> dict[str, Any]:
@@ -226,40 +273,79 @@ def without_secrets(definition: dict[str, Any]) -> dict[str, Any]:
     return {**definition, "trigger": {**trigger, "signature": {**signature, "secrets": hidden}}}
 
 
-def workflow_document(row: WorkflowRow, *, whole: bool = True, deleted_at: Instant | None = None) -> WorkflowDocument:
-    """Build the document of a workflow; in lists without its definition."""
+def problem_documents(draft: DraftRow) -> list[FieldProblem]:
+    """Return what keeps a draft from being published."""
+    return [FieldProblem(**one) for one in problems_of(draft)]
+
+
+def workflow_document(
+    row: WorkflowRow,
+    *,
+    whole: bool = True,
+    deleted_at: Instant | None = None,
+    draft: DraftRow | None = None,
+    step_count: int | None = None,
+) -> WorkflowDocument:
+    """Build the document of a workflow; in lists without its definition. `draft` is its draft, if it was read."""
+    source = row.source or (draft.source if draft else "")
+    summary = None if row.draft is None else DraftSummary(row.draft)
+    if draft is not None:
+        summary = DraftSummary(draft.revision, problem_documents(draft), draft.author, as_datetime(draft.updated_at))
+    if step_count is None:
+        step_count = len(codec.decode(row.graph).steps) if row.graph else 0
     return WorkflowDocument(
         id=show(WORKFLOW, row.id),
         name=row.name,
+        title=row.title,
         form=row.form,
         description=row.description,
         status=row.status,
         enabled=row.enabled,
         current_version=row.version,
         trigger=json.loads(row.trigger).get("type", "api"),
-        step_count=len(codec.decode(row.graph).steps),
+        step_count=step_count,
         labels=json.loads(row.labels) if row.labels else {},
         inserted_at=as_datetime(row.created_at),
         updated_at=as_datetime(row.updated_at),
         deleted_at=None if deleted_at is None else as_datetime(deleted_at),
-        definition=without_secrets(read_definition(row.source)) if whole else None,
+        draft=summary,
+        definition=without_secrets(read_definition(source)) if whole and source else None,
     )
 
 
-def version_document(row: VersionRow, current: int) -> VersionDocument:
-    """Build the document of a version of a workflow."""
-    return VersionDocument(
-        row.version,
-        row.version == current,
-        row.checksum,
-        as_datetime(row.created_at),
-        without_secrets(read_definition(row.source)),
-    )
+async def show_workflow(
+    request: AnyRequest, row: WorkflowRow, *, status: int = 200, tag: int | None = None
+) -> WorkflowAnswer:
+    """Build the answer that shows a workflow. `tag` is the revision of the draft that the request saved."""
+    draft = None
+    if row.draft is not None:
+        with suppress(NotFound):  # it was published since the row was read
+            draft = await commands(request).drafts.get(row)
+    document = await asyncio.to_thread(workflow_document, row, draft=draft)
+    etag = etag_of(row) if tag is None else revision_tag(tag)
+    return Response(One(document), status_code=status, headers={"ETag": etag})
 
 
-async def _shown(row: WorkflowRow, status: int = 200) -> WorkflowAnswer:
-    document = await asyncio.to_thread(workflow_document, row)
-    return Response(One(document), status_code=status, headers={"ETag": etag_of(row)})
+def row_at(row: WorkflowRow, version: VersionRow) -> WorkflowRow:
+    """Return a workflow's row with the text and the facts of one of its versions."""
+    facts = version.facts or row.facts()
+    return row._replace(source=version.source, version=version.version, **facts._asdict())
+
+
+def _saved(answer: WorkflowAnswer, *, created: bool, changed: bool) -> Response[SavedWorkflowAnswer]:
+    body = SavedWorkflowAnswer(answer.content.data, changed)
+    return Response(body, status_code=201 if created else 200, headers=answer.headers)
+
+
+def _wants_draft(request: AnyRequest) -> bool:
+    values = QueryValues.of_query(request.scope["query_string"], aliases("draft"))
+    wanted = values.one("draft", flag_of)
+    values.refuse("the workflow cannot be saved")
+    return bool(wanted)
+
+
+def _form(data: bytes, filename: str | None) -> Form:
+    return form_of(read_definition(data, filename=filename))
 
 
 async def _old(request: AnyRequest, key: str) -> WorkflowRow | None:
@@ -272,21 +358,29 @@ async def _old(request: AnyRequest, key: str) -> WorkflowRow | None:
         return None
 
 
-def _check_name(request: AnyRequest, data: bytes, filename: str | None, name: str) -> None:
-    written = commands(request).workflows.compile(data, filename=filename).name
+def _checked_form(data: bytes, filename: str | None, name: str) -> Form:
+    """Return the form of a definition. Raise InvalidDefinition if it is of a workflow with another name."""
+    document = read_definition(data, filename=filename)
+    form = form_of(document)
+    try:
+        written = name_in(document)
+    except InvalidDefinition:
+        return form  # the save refuses it, with all its problems
     if written != name:
         message = f"is {written!r}, but the path names the workflow {name!r}; a workflow cannot be renamed"
-        raise InvalidDefinition(problems=[Problem("name", message)])
+        raise InvalidDefinition(problems=[Problem(form.name_keys[0], message)])
+    return form
 
 
 async def _rows(request: AnyRequest, page: WorkflowPage) -> list[WorkflowRow]:
     """Return the rows of a page, and the next one if there is one."""
-    size = page.limit + 1 if not page.labels else MOST_ROWS
+    size = MOST_ROWS if page.is_narrow() else page.limit + 1
     found: list[WorkflowRow] = []
     after = page.after
     while len(found) <= page.limit:
-        rows = await commands(request).workflows.find(limit=size, after=after, enabled=page.enabled)
-        found += [row for row in rows if page.means(json.loads(row.labels) if row.labels else {})]
+        workflows = commands(request).workflows
+        rows = await workflows.find(limit=size, after=after, enabled=page.enabled, status=page.status)
+        found += filter(page.means, rows)
         if len(rows) < size:
             break
         after = rows[-1].name
@@ -305,5 +399,4 @@ ROUTES = [
     delete_workflow,
     enable_workflow,
     disable_workflow,
-    list_workflow_versions,
 ]

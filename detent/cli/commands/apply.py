@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
 
 import typer
 from rich.markup import escape
@@ -11,15 +12,24 @@ from detent.cli.client import CommandClient, Document, open_client
 from detent.cli.options import Database, Files, Imports, Url, settings_of
 from detent.cli.output.terminal import marked, out, say_error, warn
 from detent.cli.targets import compile_file
+from detent.client import workflows
 from detent.client.calls import Call, bare, url_path
 from detent.errors import InvalidInput
+from detent.forms.compile import is_live_at_save
 from detent.forms.compiled import Compiled
 from detent.settings import Settings
 
 Read = list[tuple[Path, bytes, Compiled]]
 
 
-def apply(files: Files, url: Url = None, database: Database = None, imports: Imports = None) -> None:
+def apply(
+    files: Files,
+    draft: Annotated[bool, typer.Option("--draft", help="Save drafts; the current versions stay as they are.")] = False,
+    publish: Annotated[bool, typer.Option("--publish", help="Publish what is saved as a draft.")] = False,
+    url: Url = None,
+    database: Database = None,
+    imports: Imports = None,
+) -> None:
     """Save workflow files: create new workflows, and new versions of those that differ.
 
     Sends them to the Detent at --url, or to the one that has the database. Opens the database itself if none is
@@ -28,7 +38,10 @@ def apply(files: Files, url: Url = None, database: Database = None, imports: Imp
     read = _read_all(files, settings)
     with open_client(settings, url, makes_database=True) as client:
         for file, data, compiled in read:
-            document, change = _saved(client, compiled.name, data, file)
+            document, change = _saved(client, compiled.name, data, file, draft=draft)
+            if draft or not is_live_at_save(compiled.form):
+                _print_draft(client, document, publish=publish)
+                continue
             version = document["current_version"]
             colour = {"created": "green", "changed": "yellow"}.get(change, "bright_black")
             out.print(f"[{colour}]{change:<9}[/]  {escape(compiled.name)} [bright_black]version {version}[/]")
@@ -49,10 +62,23 @@ def _read_all(files: list[Path], settings: Settings) -> Read:
     return read
 
 
-def _saved(client: CommandClient, name: str, data: bytes, file: Path) -> tuple[Document, str]:
+def _print_draft(client: CommandClient, document: Document, *, publish: bool) -> None:
+    name = escape(document["name"])
+    if publish:
+        made: Document = client.ask(workflows.publish(document["id"]))
+        word = "[green]published[/]" if made["changed"] else "[bright_black]unchanged[/]"
+        out.print(f"{word}  {name} [bright_black]version {made['version']}[/]")
+        return
+    hint = f"revision {document['draft']['revision']}; `detent workflows publish {name}` makes it a version"
+    out.print(f"[yellow]draft    [/]  {name} [bright_black]{hint}[/]")
+
+
+def _saved(client: CommandClient, name: str, data: bytes, file: Path, *, draft: bool) -> tuple[Document, str]:
     """Save a workflow. Return its document, and `created`, `changed` or `unchanged`."""
     kind = "application/json" if file.suffix.lower() == ".json" else "application/yaml"
-    call = Call("PUT", url_path("workflows", name), bare(dict), body=data, headers={"Content-Type": kind})
+    query = [("draft", "true")] if draft else []
+    where, headers = url_path("workflows", name), {"Content-Type": kind}
+    call = Call("PUT", where, bare(dict), query=query, body=data, headers=headers)
     status, answer = client.answer(call)
     return answer["data"], "created" if status == 201 else "changed" if answer["changed"] else "unchanged"
 

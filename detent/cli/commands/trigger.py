@@ -21,6 +21,7 @@ from detent.cli.options import (
     read_labels,
     read_moment,
     read_seconds,
+    read_version,
     settings_of,
 )
 from detent.cli.output.terminal import out, print_json, warn
@@ -38,6 +39,9 @@ RequestId = Annotated[
 ]
 At = Annotated[str | None, typer.Option("--at", metavar="TIME", help="Begin then: 2026-02-22T10:00, or 10m from now.")]
 AllowMultiple = Annotated[bool, typer.Option("--allow-multiple", help="Start it beside an active run of that hero.")]
+Version = Annotated[
+    str | None, typer.Option("--version", metavar="N|draft", help="Run this version, whichever is current.")
+]
 Wait = Annotated[
     str | None,
     typer.Option(
@@ -55,6 +59,7 @@ def trigger(
     label: Labels = None,
     hero: Hero = None,
     allow_multiple: AllowMultiple = False,
+    version: Version = None,
     as_json: Json = False,
     url: Url = None,
     database: Database = None,
@@ -71,6 +76,7 @@ def trigger(
         labels=read_labels(label),
         hero=hero,
         allow_multiple=allow_multiple or None,
+        version=None if version is None else read_version(version, "--version"),
     )
     with open_client(settings, url, patience=PATIENCE if seconds is None else LONG_PATIENCE) as client:
         if seconds is not None:

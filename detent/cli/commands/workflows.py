@@ -1,4 +1,4 @@
-"""`detent workflows list|show|versions|enable|disable|delete`"""
+"""`detent workflows list|show|enable|disable|delete`"""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from rich.syntax import Syntax
 from rich.text import Text
 
 from detent.cli.client import Document, open_client
-from detent.cli.options import Database, Json, Url, Yes, settings_of
+from detent.cli.commands import workflows_life
+from detent.cli.options import Database, Json, Url, Yes, read_version, settings_of
 from detent.cli.output.terminal import (
     Column,
     ago,
@@ -25,7 +26,7 @@ from detent.cli.output.terminal import (
     show_table,
 )
 from detent.client import workflows
-from detent.client.calls import Call, Pages, page, url_path
+from detent.client.calls import Call, Pages
 
 _COLUMNS: Final = (
     Column("name", may_shrink=True),
@@ -36,14 +37,6 @@ _COLUMNS: Final = (
     Column("changed"),
     Column("description", may_shrink=True),
 )
-_VERSIONS: Final = (
-    Column("version", right=True),
-    Column(""),
-    Column("saved"),
-    Column("steps", right=True),
-    Column("checksum"),
-)
-
 Workflow = Annotated[str, typer.Argument(help="The name or id of a workflow.")]
 
 
@@ -54,12 +47,18 @@ def list_workflows(
     enabled: Annotated[
         bool | None, typer.Option("--enabled/--disabled", help="Only those that may be started, or may not.")
     ] = None,
+    status: Annotated[
+        str | None, typer.Option("--status", metavar="STATUS", help="Those that are draft, active or archived.")
+    ] = None,
+    search: Annotated[
+        str | None, typer.Option("--search", metavar="TEXT", help="Those with this text in their name or title.")
+    ] = None,
     as_json: Json = False,
     url: Url = None,
     database: Database = None,
 ) -> None:
     """List all workflows by name."""
-    call = workflows.list_all(enabled=enabled).first
+    call = workflows.list_all(enabled=enabled, status=status, search=search).first
     query = [*call.query, *(("label", one.replace("=", ":", 1)) for one in label or ())]
     with open_client(settings_of(database_url=database), url) as client:
         rows = list(client.each(Pages(Call("GET", call.path, call.read, query=query))))
@@ -72,7 +71,7 @@ def list_workflows(
 def _row(workflow: Document) -> list[str | Text]:
     return [
         f"[bold]{plain(workflow['name'])}[/]",
-        str(workflow["current_version"]),
+        f"{workflow['current_version']}{'*' if workflow.get('draft') else ''}",
         _state(workflow),
         workflow["trigger"],
         str(workflow["task_count"]),
@@ -81,9 +80,18 @@ def _row(workflow: Document) -> list[str | Text]:
     ]
 
 
-def show_workflow(workflow: Workflow, as_json: Json = False, url: Url = None, database: Database = None) -> None:
+def show_workflow(
+    workflow: Workflow,
+    version: Annotated[
+        str | None, typer.Option("--version", metavar="N|draft", help="This version, not the current one.")
+    ] = None,
+    as_json: Json = False,
+    url: Url = None,
+    database: Database = None,
+) -> None:
     """Show a workflow with its definition."""
-    document = _ask(workflows.get(workflow), url, database)
+    wanted = None if version is None else read_version(version, "--version")
+    document = _ask(workflows.get(workflow, version=wanted), url, database)
     if as_json:
         print_json(document)
         return
@@ -91,7 +99,9 @@ def show_workflow(workflow: Workflow, as_json: Json = False, url: Url = None, da
     facts(
         [
             ("workflow", document["id"]),
-            ("version", str(document["current_version"])),
+            ("title", plain(document.get("title") or "")),
+            ("version", _version(document)),
+            ("draft", _draft(document)),
             ("trigger", document["trigger"]),
             ("changed", f"{local(document['updated_at'])} ({ago(document['updated_at'])})"),
             ("labels", plain("  ".join(f"{key}={value}" for key, value in document["labels"].items()))),
@@ -102,22 +112,18 @@ def show_workflow(workflow: Workflow, as_json: Json = False, url: Url = None, da
     out.print(Syntax(text, "yaml", theme="ansi_dark", background_color="default") if out.is_terminal else Text(text))
 
 
-def list_versions(workflow: Workflow, as_json: Json = False, url: Url = None, database: Database = None) -> None:
-    """List the versions of a workflow, newest first."""
-    pages = Pages(Call("GET", url_path("workflows", workflow, "versions"), page(dict[str, Any])))
-    with open_client(settings_of(database_url=database), url) as client:
-        rows = list(client.each(pages))
-    if as_json:
-        print_json(rows)
-        return
-    show_table(_VERSIONS, map(_version, rows), nothing="there are no versions")
+def _version(workflow: Document) -> str:
+    current, shown = workflow["current_version"], workflow.get("version")
+    return str(current or "none yet") if shown is None else f"{shown} (current: {current or 'none yet'})"
 
 
-def _version(version: Document) -> list[str | Text]:
-    current = "[green]current[/]" if version["current"] else ""
-    steps = version["definition"].get("tasks") or version["definition"].get("steps") or ()
-    saved = f"{local(version['inserted_at'])}"
-    return [str(version["version"]), current, faint(saved), str(len(steps)), faint(version["checksum"][:12])]
+def _draft(workflow: Document) -> str:
+    draft = workflow.get("draft")
+    if draft is None:
+        return ""
+    count = len(draft.get("problems", ()))
+    problems = f", {count} problem{'s' * (count != 1)}" if count else ""
+    return f"revision {draft['revision']}{problems}"
 
 
 def enable_workflow(workflow: Workflow, as_json: Json = False, url: Url = None, database: Database = None) -> None:
@@ -166,7 +172,7 @@ def _state(workflow: Document) -> str:
 def add_to(app: typer.Typer) -> None:
     app.command("list")(list_workflows)
     app.command("show")(show_workflow)
-    app.command("versions")(list_versions)
     app.command("enable")(enable_workflow)
     app.command("disable")(disable_workflow)
     app.command("delete")(delete_workflow)
+    workflows_life.add_to(app)
