@@ -119,7 +119,7 @@ def _build_commands(settings: Settings, engine: Engine) -> EngineCommands:
     known = (*CORE.names(), *registry.names()) if alone else None
     return EngineCommands(
         engine,
-        limits=Limits(steps=settings.max_steps_per_workflow),
+        limits=Limits(settings.max_steps_per_workflow, settings.max_nesting_depth),
         actions=known,
         allow_draft_execution=settings.allow_draft_execution,
     )

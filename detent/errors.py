@@ -9,6 +9,8 @@
     |- Conflict                the current state does not allow it
     |  |- NameTaken            another workflow has that name
     |  |- NotStartable         the workflow is disabled or not active
+    |  |- TooDeep              child runs nest too deep
+    |  |- Recursion            a workflow would be its own parent
     |  |- AlreadyActive        the hero has an open run of that workflow; `run` says which
     |  `- RequestIdReused      the same request id was used with another body
     |- LimitExceeded           this caller has sent too many requests; `retry_after` says when to try again
@@ -98,6 +100,18 @@ class Conflict(DetentError):
     """The current state does not allow this."""
 
     code = "conflict"
+
+
+class TooDeep(Conflict):
+    """Child runs nest too deep."""
+
+    code = "nesting_depth"
+
+
+class Recursion(Conflict):
+    """A run of a workflow would start a run of the same workflow below it."""
+
+    code = "recursion"
 
 
 class NameTaken(Conflict):

@@ -139,6 +139,7 @@ class Settings:
     allow_draft_execution: bool = _setting(_flag, False, "allow runs of drafts, which are not published yet")
     max_parallel_steps: int = _setting(_whole(1, 100_000), 1_000, "attempts that one node makes at once")
     max_steps_per_workflow: int = _setting(_whole(1, 1_000_000), 1_000, "how many steps a definition may have")
+    max_nesting_depth: int = _setting(_whole(1, 50), 5, "how many levels of child runs a run may have below it")
     lease_seconds: float = _setting(_seconds(1, 3600), 10.0, "how long a silent node owns its runs")
     drain_seconds: float = _setting(_seconds(0, 3600), 25.0, "how long a stopping node waits for attempts in flight")
     poison_attempts: int = _setting(

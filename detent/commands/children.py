@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from msgspec.structs import replace
 
 from detent.auth.caller import Caller
 from detent.commands.context import CommandContext
 from detent.commands.start import StartCommands, check_payload, encode_input, prepare_start
 from detent.engine.start import PreparedSuccessor
-from detent.ids import RUN, show
+from detent.errors import Recursion, TooDeep
+from detent.ids import RUN, WORKFLOW, show
 from detent.run.start import StartRequest
 from detent.run.state import RunFacts
 from detent.store.rows import CONTINUED
+
+#: How deep child runs may nest where recursion is allowed.
+DEEPEST: Final = 50
 
 
 class ChildStarts:
@@ -21,10 +27,26 @@ class ChildStarts:
         self._context = context
         self._store = context.store
 
-    async def start(self, parent: RunFacts, run: bytes, child: StartRequest) -> None:
-        """Start a child under the id that its parent chose. It must not exist yet."""
+    async def start(self, parent: RunFacts, run: bytes, child: StartRequest, recursion: bool) -> None:
+        """Start a child under the id that its parent chose. It must not exist yet.
+
+        Raise TooDeep if too many runs are above it. Raise Recursion if one of them is a run of the same workflow,
+        unless that is allowed."""
+        assert child.family is not None
+        if child.family.depth > (DEEPEST if recursion else self._context.limits.nesting):
+            raise TooDeep(f"it would be {child.family.depth} levels below the first run")
+        if not recursion:
+            await self._refuse_recursion(parent, child)
         request = replace(child, id=run, parent=parent.id)
         await StartCommands(self._context, _caller(parent)).start(request)
+
+    async def _refuse_recursion(self, parent: RunFacts, child: StartRequest) -> None:
+        assert child.family is not None
+        row = show(WORKFLOW, (await self._context.workflows.row(parent.tenant, child.workflow)).id)
+        if row in child.family.path:
+            raise Recursion(
+                f"{child.workflow!r} is a parent of this run already; set allowRecursion if that is what you want"
+            )
 
     async def prepare_successor(self, run: RunFacts, request: StartRequest) -> PreparedSuccessor:
         """Prepare the run that takes over from this one: same parent, same hero.

@@ -206,6 +206,7 @@ def prepare_start(
         id=request.id,
         asked=request.priority is not None,
         successor_of=request.successor_of,
+        family=request.family,
     )
 
 

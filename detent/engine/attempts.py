@@ -13,6 +13,8 @@ from types import CoroutineType
 from typing import Any, Final
 
 from detent.clock import Clock
+from detent.engine.child_steps import StepChild
+from detent.engine.children import Children
 from detent.engine.owned_run import OwnedRun
 from detent.graph.model import StepKind
 from detent.observe.failpoints import reach
@@ -45,10 +47,11 @@ class Attempts:
         ended: Callable[[OwnedRun, int, int, Outcome, float], None],
         port_of: Callable[[OwnedRun], FunctionPort],
         unlock: Callable[[OwnedRun], None],
+        children: Children,
     ) -> None:
         self._clock, self._slots, self._executors = clock, slots, executors
         self._may_begin, self._has_room, self._ended = may_begin, has_room, ended
-        self._port_of, self._unlock = port_of, unlock
+        self._port_of, self._unlock, self._children = port_of, unlock, children
         self._waiting: dict[OwnedRun, deque[StartAttempt]] = {}
         self.in_flight = 0
 
@@ -109,7 +112,7 @@ class Attempts:
         except Exception as error:  # noqa: BLE001 - a missing or raising executor fails the attempt
             self._report(run, step, number, failure_of(error), begun)
             return
-        view = None if needs is _NOTHING else self._view(run, needs)
+        view = None if needs is _NOTHING else self._view(run, step, needs)
         call = make_call(prepared, run.state, step, view)
         if isinstance(call, Fail):
             self._report(run, step, number, call, begun)
@@ -128,11 +131,12 @@ class Attempts:
         run.attempts[step] = attempt
         attempt.add_done_callback(lambda done: self._done(done, run, step, number, work, begun, is_locking, over))
 
-    def _view(self, run: OwnedRun, needs: Needs) -> RunView | None:
+    def _view(self, run: OwnedRun, step: int, needs: Needs) -> RunView | None:
         if Needs.VIEW not in needs:
             return None
         port = self._port_of(run) if Needs.PORT in needs else None
-        return build_view(run.prepared, run.state, run.generation, port)
+        child = StepChild(self._children, run, step) if Needs.CHILD in needs else None
+        return build_view(run.prepared, run.state, run.generation, port, child)
 
     def _done(
         self,

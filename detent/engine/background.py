@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
 from detent.clock import Clock
-from detent.engine.children import cancel_data
+from detent.engine.children import cancel_data, is_detached
 from detent.engine.claims import Claims
 from detent.engine.committer import Committer, Fenced
 from detent.engine.runner import Runner
@@ -15,6 +15,7 @@ from detent.engine.tuning import Tuning
 from detent.errors import StoreError
 from detent.instant import SECOND, micros
 from detent.observe import emit
+from detent.run.journal import family_in
 from detent.store.protocol import CommandStore, Hints, MaintenanceStore, NodeStore, Store
 from detent.store.rows import NO_ID, MessageKind
 
@@ -179,6 +180,8 @@ class Orphans:
         while True:
             found = await self._store.orphans(since=since, after=after, limit=BATCH)
             for orphan in found:
+                if is_detached(family_in(orphan.opening)):
+                    continue
                 data = cancel_data(orphan.parent, orphan.status)
                 count += await self._store.send(orphan.tenant, orphan.run, MessageKind.CANCEL, data)
             if len(found) < BATCH:

@@ -15,8 +15,9 @@ import msgspec
 
 from detent.engine.write import Successor
 from detent.graph.model import Ending
-from detent.ids import RUN, NewId, parse, show
+from detent.ids import RUN, WORKFLOW, NewId, parse, show
 from detent.run.call import Op, name_of, signal_key
+from detent.run.journal import Family
 from detent.run.outcomes import EMPTY_RESULT, StepError
 from detent.run.plan import RunEnd
 from detent.run.start import StartRequest
@@ -24,7 +25,7 @@ from detent.run.state import Checkpoint, RunFacts, RunState
 from detent.run.status import Status
 from detent.store.rows import Message, MessageKind
 
-StartChild = Callable[[RunFacts, bytes, StartRequest], Awaitable[None]]
+StartChild = Callable[[RunFacts, bytes, StartRequest, bool], Awaitable[None]]
 FindExisting = Callable[[Sequence[bytes]], Awaitable[Collection[bytes]]]
 PrepareSuccessor = Callable[[RunFacts, StartRequest], Awaitable[Successor]]
 
@@ -35,7 +36,8 @@ _ENDINGS: Final = {Status.COMPLETED: Ending.SUCCESS, Status.CANCELLED: Ending.CA
 class Children:
     """The functions that start child runs and look for them. The commands set those that start runs.
 
-    `existing` returns which of these runs exist. `start` receives the parent, the child's id and the request.
+    `existing` returns which of these runs exist. `start` receives the parent, the child's id, the
+    request, and whether the child may be a run of a workflow that is among its parents.
     """
 
     new_id: NewId
@@ -58,6 +60,10 @@ class ChildEnd(msgspec.Struct, omit_defaults=True):
 
     def result(self) -> bytes:
         return b'{"output":%b}' % bytes(self.output) if self.ending() is Ending.SUCCESS else EMPTY_RESULT
+
+    def step_result(self) -> bytes:
+        """Return what expressions read of a step whose child this is: its output, and its id also if it failed."""
+        return b'{"output":%b,"run_id":"%b"}' % (bytes(self.output), self.child.encode())
 
     def failure(self) -> StepError | None:
         if self.ending() is Ending.SUCCESS:
@@ -83,7 +89,7 @@ def read_child_end(data: bytes) -> ChildEnd | None:
 def continue_messages(state: RunState, successor: bytes) -> list[Message]:
     """Build the messages of a run that continues as another one: the successor becomes the child of its parent."""
     facts = state.facts
-    if facts.parent is None:
+    if facts.parent is None or is_detached(facts.family):
         return []
     said = ChildEnd(show(RUN, facts.id), str(Status.RUNNING), continued_as=show(RUN, successor))
     return [Message(facts.tenant, facts.parent, MessageKind.CHILD, None, _encoder.encode(said), facts.id, state.seq)]
@@ -106,15 +112,35 @@ def signals_left(state: RunState, taken: Mapping[str, int]) -> tuple[Checkpoint,
 def end_messages(state: RunState, end: RunEnd) -> list[Message]:
     """Build the messages of a run's end: one to its parent, and a cancel to each child unless the run completed."""
     facts, messages = state.facts, []
-    if facts.parent is not None:
+    if facts.parent is not None and not is_detached(facts.family):
         messages.append(to_parent(facts.tenant, facts.parent, facts.id, state.seq, end))
     if end.status is Status.COMPLETED:
         return messages
     data = cancel_data(facts.id, end.status)
     # Negative numbers: the entries of the run have positive ones, so they cannot clash.
-    for number, child in enumerate(state.children, 1):
+    for number, child in enumerate(state.children, state.cancelled + 1):
         messages.append(Message(facts.tenant, parse(RUN, child), MessageKind.CANCEL, None, data, facts.id, -number))
     return messages
+
+
+def cancel_messages(facts: RunFacts, cancelled: Sequence[tuple[str, int]]) -> list[Message]:
+    """Build the cancels of child runs that no step waits for any more. The run itself may go on."""
+    data = _encoder.encode({"by": f"{show(RUN, facts.id)}, which started it and does not wait for it any more"})
+    return [
+        Message(facts.tenant, parse(RUN, child), MessageKind.CANCEL, None, data, facts.id, -number)
+        for child, number in cancelled
+    ]
+
+
+def family_of(parent: RunFacts, step: str, *, detached: bool = False) -> Family:
+    """Return where a child run of this step or operation stands."""
+    above = parent.family or Family("", 0)
+    return Family(step, above.depth + 1, (*above.path, show(WORKFLOW, parent.workflow_id)), detached)
+
+
+def is_detached(family: Family | None) -> bool:
+    """Return whether the parent of a run does not wait for it."""
+    return family is not None and family.detached
 
 
 def cancel_data(parent: bytes, status: str) -> bytes:

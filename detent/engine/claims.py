@@ -16,7 +16,7 @@ from detent.planner.fold import fold
 from detent.planner.moves import graph_of
 from detent.planner.prepared import Prepared
 from detent.run import events
-from detent.run.journal import Entry, placed_in
+from detent.run.journal import Entry, family_in, placed_in
 from detent.run.state import RunFacts
 from detent.run.status import Status
 from detent.store.rows import ClaimedRun, hero_of
@@ -116,6 +116,8 @@ class Claims:
             callback_url=lambda step: self._callback_url(run.id, step),
             hero=hero_of(run),
             parent=run.parent,
+            workflow_id=run.workflow,
+            family=None if run.parent is None else family_in(run.opening),
         )
         state = fold(prepared, facts, run.opening, entries)
         owned = OwnedRun(run.id, run.generation, graph_of(prepared, state), state, run.status, placed_in(run.opening))

@@ -19,6 +19,7 @@ from detent.errors import StoreError, Unavailable
 from detent.graph.model import StepKind
 from detent.ids import NewId
 from detent.observe import emit
+from detent.steps.child_step import ChildExecutor
 from detent.steps.protocol import StepExecutor
 from detent.store.protocol import Hints, Store
 
@@ -50,11 +51,20 @@ class Engine:
         self.graphs = GraphCache(store)
         self.new_id = new_id
         self.does_claim = claims
-        self._executors = executors
+        self._executors: dict[StepKind, StepExecutor] = {StepKind.SUBWORKFLOW: ChildExecutor(), **executors}
         self.children = Children(new_id, store.existing)
         self.served = AvailableCode(serves)
         self._context = NodeContext(
-            store, clock, self.time, self.tuning, self.graphs, executors, self.served, tokens.url, self.children, hints
+            store,
+            clock,
+            self.time,
+            self.tuning,
+            self.graphs,
+            self._executors,
+            self.served,
+            tokens.url,
+            self.children,
+            hints,
         )
         self._node: Node | None = None
         self._serving: asyncio.Task[None] | None = None

@@ -7,8 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from typing import Final, Protocol
 
+from msgspec.structs import replace
+
 from detent.clock import DatabaseTime
-from detent.engine.children import Children
+from detent.engine.children import Children, family_of
 from detent.engine.owned_run import OwnedRun
 from detent.engine.tuning import Tuning
 from detent.errors import Unavailable
@@ -185,7 +187,8 @@ class EnginePort:
         elif name not in unsure or await self._exists(name):
             return name
         self._absent.discard(name)
-        await start(self._run.state.facts, parse(RUN, name), child)
+        facts = self._run.state.facts
+        await start(facts, parse(RUN, name), replace(child, family=family_of(facts, key)), True)
         unsure.discard(name)
         return name
 

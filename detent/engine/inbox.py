@@ -61,8 +61,12 @@ def _child_ended(mail: Mail, run: OwnedRun) -> events.Event | None:
     if end is None:
         return None
     key = run.state.children.get(end.child)
-    if not isinstance(key, str):
-        return None  # no operation waits for it any more
+    if key is None:
+        return None  # no operation and no step waits for it any more
+    if isinstance(key, int):
+        if end.continued_as is not None:
+            return events.ChildContinued(key, end.child, end.continued_as, mail.id)
+        return events.ChildEnded(key, end.child, end.ending(), end.step_result(), end.failure(), mail.id)
     if end.continued_as is not None:
         return events.OperationBegan(key, 0, child=end.continued_as, message=mail.id)
     return events.OperationEnded(key, 1, end.ending(), end.result(), end.failure(), message=mail.id)

@@ -15,7 +15,7 @@ from detent.clock import Clock, DatabaseTime
 from detent.engine import release
 from detent.engine.attempts import Attempts
 from detent.engine.callbacks import WaitCloser, may_end_waits
-from detent.engine.children import Children, continue_messages, end_messages, signals_left
+from detent.engine.children import Children, cancel_messages, continue_messages, end_messages, signals_left
 from detent.engine.committer import Committer
 from detent.engine.functions import Functions, carried, timed_out
 from detent.engine.owned_run import Locks, OwnedRun, Placement, queue_and_priority
@@ -26,6 +26,7 @@ from detent.engine.tuning import Tuning
 from detent.engine.write import ROW_BYTES, PendingWrite, Successor
 from detent.errors import StoreError
 from detent.graph.model import Ending, OnCrash, StepKind
+from detent.ids import RUN, show
 from detent.instant import micros
 from detent.observe import emit, heard
 from detent.planner.advance import advance, is_wanted, put_back, take_ready
@@ -153,6 +154,7 @@ class Runner:
         self._waits = WaitCloser(
             self._handle_deferred, lambda run, wait: self.write(run, Plan(None, [], [], []), expiry=wait)
         )
+        self._new_id = children.new_id
         self._functions = Functions(self, time, tuning, children, self._locks.give_back, may_act)
         self._attempts = Attempts(
             clock=clock,
@@ -163,6 +165,7 @@ class Runner:
             ended=self._attempt_ended,
             port_of=self._functions.port,
             unlock=self._locks.give_back,
+            children=children,
         )
         self.awaited = EndWaiters()
         self.owned: dict[bytes, OwnedRun] = {}
@@ -251,6 +254,9 @@ class Runner:
                 self._continue(write, run, run.successor, continued)
             else:
                 write.messages = end_messages(run.state, plan.end)
+        if plan.cancel:
+            write.messages += cancel_messages(run.state.facts, plan.cancel)
+        if write.messages:
             write.size += sum(len(message.data) for message in write.messages)
         run.pending += 1
         self._mark(run, resting=False)
@@ -390,10 +396,14 @@ class Runner:
 
         That is so if an earlier owner journalled it, and released the run before the attempt began.
         """
-        event = events.AttemptStarting(start.step)
+        is_child = run.prepared.steps[start.step].kind is StepKind.SUBWORKFLOW
+        child = show(RUN, self._new_id()) if is_child else None
+        event = events.AttemptStarting(start.step, child)
         plan = advance(run.prepared, run.state, event=event, now=self._time.now())
         if plan.entry is None:
             return False
+        if child is not None:
+            run.absent.add(child)
         self.write(run, plan, recorded=start)
         return True
 
@@ -412,8 +422,9 @@ class Runner:
                 self._attempts.begin_alone(run, start, partial(self._suspects.leave, run, start))
             else:
                 self._attempts.admit(run, start)
-        elif start.suspect:
-            self._suspects.leave(run, start)
+        elif start.suspect or start.step in run.state.child_of:
+            if start.suspect:
+                self._suspects.leave(run, start)
             self.handle(run, events.Released(start.step))
 
     def _may_begin(self, run: OwnedRun, start: StartAttempt) -> bool:
@@ -585,7 +596,7 @@ class Runner:
             if any(_must_not_be_repeated(run, index) for index in run.attempts):
                 continue
             self._attempts.stop(run)
-            for index in list(run.state.begun):
+            for index in [*run.state.begun, *run.state.child_of]:
                 self.handle(run, events.Released(index))
             self._park(run, self._time.now())
 

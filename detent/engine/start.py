@@ -25,13 +25,15 @@ from detent.observe.failpoints import reach
 from detent.planner.advance import open_later, open_run
 from detent.planner.prepared import Prepared
 from detent.planner.reuse import Reuse, begin_again
-from detent.run.journal import Decided, Entry, Placed, encode_opening
+from detent.run.journal import Decided, Entry, Family, Placed, encode_opening
 from detent.run.plan import NOTHING, Plan
 from detent.run.state import Checkpoint, RunFacts, RunState
 from detent.run.status import Status
 from detent.store.protocol import CommandStore
 from detent.store.rows import NewCallback, NewRun, RunRow, StartCheck, hero_of, released_key
 
+#: The kinds of steps that the planner decides without an attempt.
+_DECIDED_AT_ONCE: Final = (StepKind.SLEEP, StepKind.WAIT, StepKind.CONDITION)
 #: How far in the future a start may be.
 LATEST: Final = 10 * 365 * 86_400 * SECOND
 
@@ -76,6 +78,7 @@ class PreparedStart:
     id: bytes | None = None  # None: a new one
     asked: bool = False
     successor_of: bytes | None = None
+    family: Family | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +199,7 @@ def begins_plainly(prepared: Prepared) -> bool:
     entered = {edge.target for edge in prepared.graph.edges}
     first = [step for step in prepared.graph.steps if step.name not in entered]
     return bool(first) and all(
-        step.guard is None and not step.delay and step.kind not in (StepKind.SLEEP, StepKind.WAIT) for step in first
+        step.guard is None and not step.delay and step.kind not in _DECIDED_AT_ONCE for step in first
     )
 
 
@@ -226,6 +229,8 @@ def _facts(request: PreparedStart, run: bytes, begins: Instant, url: Callable[[b
         callback_url=lambda step: url(run, step),
         hero=request.hero,
         parent=request.parent,
+        workflow_id=request.workflow,
+        family=request.family,
     )
 
 
@@ -278,7 +283,7 @@ def _row(
         status=str(status),
         trigger=request.trigger,
         input=facts.input,
-        opening=encode_opening(opening, _placed(request)),
+        opening=encode_opening(opening, _placed(request), request.family),
         owned=owned,
         wake_at=wake_at,
         expires_at=facts.expires_at,

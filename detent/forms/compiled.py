@@ -12,6 +12,7 @@ from detent.graph.model import Graph
 
 MOST_STEPS: Final = 1_000
 EDGES_PER_STEP: Final = 20
+DEEPEST_NESTING: Final = 5
 
 
 class TriggerType(StrEnum):
@@ -51,9 +52,10 @@ class TriggerDefinition:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How large a workflow may be."""
+    """How large a workflow may be, and how deep its child runs may nest."""
 
     steps: int = MOST_STEPS
+    nesting: int = DEEPEST_NESTING
 
     @property
     def edges(self) -> int:

@@ -18,6 +18,8 @@ from detent.values.durations import SECONDS
 from detent.values.fields import Fields, Problems, inside, shown
 from detent.values.http_body import is_header_name
 
+LARGEST_VERSION: Final = 2**31 - 1
+LONGEST_WORKFLOW: Final = 200
 #: The kinds whose attempts can fail and be tried again.
 TRIED_KINDS: Final = (StepKind.HTTP, StepKind.ACTION)
 
@@ -208,6 +210,18 @@ def read_action(action: str, given: Fields) -> Work:
         case _:
             reads = template_reads(given.values, given.path, given.problems)
             return Work(StepKind.ACTION, {"action": action, "with": given.values}, reads)
+
+
+def child_config(workflow: str, body: Any, *, version: int | None, detached: bool, recursion: bool) -> dict[str, Any]:
+    """Build the config of a step that is a child run. Keys with default values are left out."""
+    config: dict[str, Any] = {"workflow": workflow, "input": body}
+    if version is not None:
+        config["version"] = version
+    if detached:
+        config["detached"] = True
+    if recursion:
+        config["recursion"] = True
+    return config
 
 
 def action_name_problem(action: str, actions: Collection[str] | None, problems: Problems) -> str | None:

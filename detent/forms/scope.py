@@ -60,6 +60,10 @@ class ScopeCheck:
     def _unneeded(self, name: str, reader: str) -> str:
         raise NotImplementedError
 
+    def _parts_of(self, name: str) -> tuple[str, ...]:
+        """Return the parts of the result of a step."""
+        return (*RESULTS, "run_id") if self._kinds[name] is StepKind.SUBWORKFLOW else RESULTS
+
     def _callback(self, name: str) -> str | None:
         if name not in self._kinds:
             return f"no step {shown(name)}{self._problems.did_you_mean(name, self._waits or self._kinds)}"

@@ -7,7 +7,7 @@ from detent.graph.model import Ending
 from detent.planner.judge import TEMPLATE_ERROR
 from detent.planner.prepared import Prepared
 from detent.planner.scope import call_scope
-from detent.run.call import FunctionPort, RunView, StepCall
+from detent.run.call import ChildPort, FunctionPort, RunView, StepCall
 from detent.run.outcomes import Fail, StepError
 from detent.run.state import RunState
 
@@ -28,7 +28,9 @@ def make_call(prepared: Prepared, state: RunState, index: int, view: RunView | N
     return StepCall(facts.id, facts.tenant, step.name, step.kind, number, parameters, step.timeout, view)
 
 
-def build_view(prepared: Prepared, state: RunState, generation: int, port: FunctionPort | None) -> RunView:
+def build_view(
+    prepared: Prepared, state: RunState, generation: int, port: FunctionPort | None, child: ChildPort | None = None
+) -> RunView:
     """Return what user code may know of its run: the facts, the graph and what earlier steps have done."""
     numbers, results, endings = prepared.numbers, state.results, state.ending
 
@@ -38,4 +40,4 @@ def build_view(prepared: Prepared, state: RunState, generation: int, port: Funct
     def ending_of(name: str) -> Ending | None:
         return endings[numbers[name]] if name in numbers else None
 
-    return RunView(state.facts, prepared.graph, generation, result_of, ending_of, port)
+    return RunView(state.facts, prepared.graph, generation, result_of, ending_of, port, child)

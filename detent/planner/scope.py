@@ -5,7 +5,8 @@ skipped step has `status: "skipped"` and null for the rest.
 
 `Graph.scope` chooses the names. In the steps form `trigger` has `body`, `headers` and `query`, and `tasks.X` is the
 view of a step. In the graph form `trigger` is the body, and `context.data['X']` is the output of X. If X has failed, it
-is `{error, errorNode}`, with `output` if there is one. If X was skipped, it is null. `steps.X` is the view of a step in
+is `{error, errorNode}`, with `output` if there is one. If X was skipped, it is null. For a child run it is
+`{outputs, run_id}`. `steps.X` is the view of a step in
 both forms.
 """
 
@@ -83,7 +84,8 @@ def _step_data(prepared: Prepared, state: RunState, index: int) -> object:
         return None
     view = step_view(prepared, state, index)
     if ending not in FAILURES:
-        return view["output"]
+        is_child = prepared.steps[index].kind is StepKind.SUBWORKFLOW
+        return {"outputs": view["output"], "run_id": view["run_id"]} if is_child else view["output"]
     data = {"error": view["error"], "errorNode": prepared.steps[index].name}
     return data if view["output"] is None else {**data, "output": view["output"]}
 
@@ -128,6 +130,8 @@ def status_word(prepared: Prepared, state: RunState, index: int) -> str | None:
 def step_view(prepared: Prepared, state: RunState, index: int) -> dict[str, object]:
     """Build what expressions read of one step."""
     view: dict[str, object] = dict.fromkeys(RESULT_KEYS)
+    if prepared.steps[index].kind is StepKind.SUBWORKFLOW:
+        view["run_id"] = None
     view["status"] = status_word(prepared, state, index)
     raw = state.results.get(index)
     if raw is not None and state.phase[index] is Phase.ENDED:

@@ -77,10 +77,21 @@ class FunctionPort(Protocol):
         `Continued`. Raise the errors of a start."""
 
 
+class ChildPort(Protocol):
+    """The child run of an attempt. Its id is in the journal."""
+
+    run_id: str
+
+    async def start(self, request: StartRequest, *, detached: bool, recursion: bool) -> None:
+        """Start the child unless it exists. Raise the errors of a start.
+
+        With `recursion`, it may be a run of a workflow that is among its parents."""
+
+
 class RunView(msgspec.Struct, frozen=True):
     """One run as one attempt sees it. The attempt runs while its node owns `generation` of the run.
 
-    Only a durable function has a `port`.
+    Only a durable function has a `port`, and only a step that starts a run has a `child`.
     """
 
     facts: RunFacts
@@ -89,6 +100,7 @@ class RunView(msgspec.Struct, frozen=True):
     result_of: Callable[[str], bytes | None]
     ending_of: Callable[[str], Ending | None]
     port: FunctionPort | None = None
+    child: ChildPort | None = None
 
 
 # The keys of operations of a durable function: the key of a step is its name, every other key begins with `@`.

@@ -47,6 +47,18 @@ class Placed(msgspec.Struct, omit_defaults=True, frozen=True):
     asked: bool = False
 
 
+class Family(msgspec.Struct, omit_defaults=True, frozen=True):
+    """Where a child run stands below its parents.
+
+    `step` is the step or operation of its parent that started it. `depth` counts the runs above it, and `path` has the
+    ids of their workflows, the topmost first. `detached`: its parent does not wait for it."""
+
+    step: str
+    depth: int = 1
+    path: tuple[str, ...] = ()
+    detached: bool = False
+
+
 class Decided(msgspec.Struct, omit_defaults=True):
     """The decisions because of an entry that do not follow from the graph alone.
 
@@ -56,8 +68,8 @@ class Decided(msgspec.Struct, omit_defaults=True):
     or a duration could not be evaluated. `sleep`, `wait`: until when a step sleeps or waits. `run`: the final status if
     this ended the run.
 
-    Two are only in a run's opening. `start`: nothing is decided yet, and an entry `opened` will follow at that time or
-    later. `placed`: queue and priority, `None` for the default ones.
+    Three are only in a run's opening. `start`: nothing is decided yet, and an entry `opened` will follow at that time
+    or later. `placed`: queue and priority, `None` for the default ones. `family`: of a child run.
     """
 
     edges: dict[int, bool] = {}
@@ -71,6 +83,7 @@ class Decided(msgspec.Struct, omit_defaults=True):
     run: str | None = None
     start: int | None = None
     placed: Placed | None = None
+    family: Family | None = None
 
     def is_empty(self) -> bool:
         return self == _EMPTY
@@ -144,13 +157,15 @@ def decode_data(raw: bytes) -> EntryData:
     return _data_decoder.decode(raw)
 
 
-def encode_opening(opening: Decided, placed: Placed = USUAL) -> bytes | None:
-    """Encode what was decided at a run's start, with its queue and priority.
+def encode_opening(opening: Decided, placed: Placed = USUAL, family: Family | None = None) -> bytes | None:
+    """Encode what was decided at a run's start, with its queue and priority, and its place below its parents.
 
     Return None if only its first steps became ready, with the default queue and priority, so that a start is one row.
     """
     if placed != USUAL:
         opening = msgspec.structs.replace(opening, placed=placed)
+    if family is not None:
+        opening = msgspec.structs.replace(opening, family=family)
     return None if opening.is_empty() else _encoder.encode(opening)
 
 
@@ -161,3 +176,8 @@ def decode_opening(raw: bytes | None) -> Decided:
 def placed_in(raw: bytes | None) -> Placed:
     """Return the queue and priority of a run's opening."""
     return decode_opening(raw).placed or USUAL
+
+
+def family_in(raw: bytes | None) -> Family | None:
+    """Return where the run of this opening stands below its parents, or None if it has no parent."""
+    return decode_opening(raw).family

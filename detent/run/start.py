@@ -9,6 +9,7 @@ import msgspec
 
 from detent.errors import InvalidInput, Problem
 from detent.instant import Instant, micros
+from detent.run.journal import Family
 from detent.values.limits import ID_LIMIT
 
 #: This many characters fit into a column and an index of every database.
@@ -26,7 +27,8 @@ class StartRequest(msgspec.Struct, frozen=True):
     A second start with the same `request_id` returns the first run. `allow_multiple`: start also beside an open run of
     the same hero, where the workflow allows only one. `origin` is the run it comes from; `origin_kind` is how.
     `successor_of`: it replaces that run, which is about to end. `id` is the run's id if the caller has chosen it.
-    `version` is a number or `draft`; `None` is the current version."""
+    `version` is a number or `draft`; `None` is the current version. `family`: where a child run stands below its
+    parents."""
 
     workflow: str
     body: Any = None
@@ -48,6 +50,7 @@ class StartRequest(msgspec.Struct, frozen=True):
     successor_of: bytes | None = None
     id: bytes | None = None
     version: int | Literal["draft"] | None = None
+    family: Family | None = None
 
     def begins(self, now: Instant) -> Instant | None:
         """Return when the run begins; `None` means at once."""

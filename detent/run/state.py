@@ -46,6 +46,8 @@ class RunFacts:
     callback_url: Callable[[str], str]
     hero: tuple[str, str] | None = None
     parent: bytes | None = None
+    workflow_id: bytes = b""
+    family: journal.Family | None = None
 
 
 class Checkpoint(NamedTuple):

@@ -22,6 +22,7 @@ class Needs(Flag):
     NOTHING = 0
     VIEW = auto()  # `call.view`: the run's facts, graph and earlier results
     PORT = auto()  # `call.view.port`: operations of a durable function; only together with VIEW
+    CHILD = auto()  # `call.view.child`: the child run of the attempt; only together with VIEW
     ROW_LOCK = auto()  # the attempt may lock the run's row: the engine does not stop it, and waits for its end
 
 

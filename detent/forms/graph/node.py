@@ -7,7 +7,15 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
-from detent.forms.kinds import TRIED_KINDS, Work, action_name_problem, read_action
+from detent.forms.kinds import (
+    LARGEST_VERSION,
+    LONGEST_WORKFLOW,
+    TRIED_KINDS,
+    Work,
+    action_name_problem,
+    child_config,
+    read_action,
+)
 from detent.forms.names import check_step_name, read_priority, read_queue
 from detent.forms.templates import Read, condition, template_reads
 from detent.forms.workflow_fields import read_description
@@ -46,7 +54,6 @@ POLICY_FIELDS: Final = ("timeoutMs", "retry", "rerenderOnRetry", "onCrash")
 RETRY_FIELDS: Final = ("maxAttempts", "baseDelayMs", "backoffFactor", "jitter", "maxDelayMs")
 MOST_ATTEMPTS: Final = 101
 _LARGEST_FACTOR: Final = 100.0
-_LARGEST_VERSION: Final = 2**31 - 1
 _LONGEST_NAME: Final = 200
 _LONGEST_WAIT: Final = 10 * 365 * 86_400 * 1000.0
 _TIMEOUT: Final = 300.0
@@ -173,6 +180,10 @@ def _read_type(fields: Fields, node: WrittenNode, actions: Collection[str] | Non
         case NodeType.SUBWORKFLOW:
             _read_child(fields, node)
             _read_policies(fields, node, NO_RETRY, None)
+            if node.on_crash is not OnCrash.RETRY:
+                node.on_crash = OnCrash.RETRY
+                place = f"{fields.at('policies')}.onCrash"
+                fields.problems.add(place, "has no meaning for a child workflow: its start is never repeated")
         case _:
             _read_action(fields, node, actions)
 
@@ -197,14 +208,13 @@ def _read_child(fields: Fields, node: WrittenNode) -> None:
     if fields.get("workflowId") is None:
         fields.problems.add(fields.at("workflowId"), "is missing: name the workflow that this node starts")
     parameters = fields.mapping("parameters") or {}
-    node.config = {"workflow": fields.text("workflowId", most=_LONGEST_NAME) or "", "input": parameters}
-    version = fields.integer("workflowVersion", least=1, most=_LARGEST_VERSION)
-    if version is not None:
-        node.config["version"] = version
-    if not fields.boolean("waitForCompletion", True):
-        node.config["detached"] = True
-    if fields.boolean("allowRecursion", False):
-        node.config["recursion"] = True
+    node.config = child_config(
+        fields.text("workflowId", most=LONGEST_WORKFLOW) or "",
+        parameters,
+        version=fields.integer("workflowVersion", least=1, most=LARGEST_VERSION),
+        detached=not fields.boolean("waitForCompletion", True),
+        recursion=fields.boolean("allowRecursion", False),
+    )
     node.reads += template_reads(parameters, fields.at("parameters"), fields.problems)
 
 

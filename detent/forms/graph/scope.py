@@ -15,7 +15,7 @@ from collections.abc import Collection, Mapping
 from typing import Final
 
 from detent.expressions import Reference
-from detent.forms.scope import RESULTS, ScopeCheck
+from detent.forms.scope import ScopeCheck
 from detent.forms.templates import Read
 from detent.graph.check import Upstream
 from detent.graph.model import StepKind
@@ -57,7 +57,7 @@ class GraphScope(ScopeCheck):
             case ("context", "data", str(name), *_):
                 return self._unread(name, reader)
             case ("steps", str(name), *rest):
-                return self._unread(name, reader) or self._part(f"steps.{name}", rest, RESULTS)
+                return self._unread(name, reader) or self._part(f"steps.{name}", rest, self._parts_of(name))
             case ("wait", str(name), "url"):
                 return self._callback(name)
             case ("vars", str(name), *_):

@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import Final
 
 from detent.expressions import Reference
-from detent.forms.scope import RESULTS, ScopeCheck
+from detent.forms.scope import ScopeCheck
 from detent.values.fields import shown
 
 _ROOTS: Final = ("trigger", "tasks", "steps", "wait", "run", "workflow", "$input", "$execution")
@@ -44,7 +44,7 @@ class StepsScope(ScopeCheck):
                 return self._unknown(str(reference.path[0]))
 
     def _result(self, root: str, name: str, rest: list[str | int], reader: str | None) -> str | None:
-        return self._unread(name, reader) or self._part(f"{root}.{name}", rest, RESULTS)
+        return self._unread(name, reader) or self._part(f"{root}.{name}", rest, self._parts_of(name))
 
     def _unneeded(self, name: str, reader: str) -> str:
         return f"{reader!r} does not need {name!r}, directly or through others; add it to its needs"

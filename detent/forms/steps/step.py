@@ -1,4 +1,4 @@
-"""One step of the steps form: an HTTP request, a sleep, a wait for a webhook, or an action."""
+"""One step of the steps form: an HTTP request, a sleep, a wait for a webhook, an action, or a child run."""
 
 from __future__ import annotations
 
@@ -7,17 +7,20 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from detent.forms.kinds import (
+    LARGEST_VERSION,
+    LONGEST_WORKFLOW,
     REQUEST_FIELDS,
     TRIED_KINDS,
     Work,
     action_name_problem,
+    child_config,
     read_action,
     read_request,
     read_sleep,
     read_wait,
 )
 from detent.forms.names import check_step_name, read_priority, read_queue
-from detent.forms.templates import Read, condition
+from detent.forms.templates import Read, condition, template_reads
 from detent.forms.workflow_fields import read_description
 from detent.graph.model import NO_RETRY, OnCrash, Retry, Step, StepKind
 from detent.values.durations import MILLISECONDS, SECONDS
@@ -69,7 +72,7 @@ _TIMEOUT: Final = 30.0
 _HASTY: Final = 0.1
 _RETRY: Final = Retry()
 
-_KINDS: Final = ("url", "sleep", "wait_for_webhook", "action")
+_KINDS: Final = ("url", "sleep", "wait_for_webhook", "action", "workflow")
 _SHARED: Final = ("needs", "if", "queue", "priority", "description", "name")
 _TRIED: Final = (*RETRY_FIELDS, "timeout", "on_crash")
 _FIELDS: Final = {
@@ -77,6 +80,7 @@ _FIELDS: Final = {
     "sleep": (*_SHARED, "sleep"),
     "wait_for_webhook": (*_SHARED, "wait_for_webhook"),
     "action": (*_SHARED, *_TRIED, "action", "with"),
+    "workflow": (*_SHARED, *RETRY_FIELDS, "timeout", "workflow", "with", "version", "wait", "allow_recursion"),
 }
 _ALL_FIELDS: Final = tuple(dict.fromkeys(name for names in _FIELDS.values() for name in names))
 _HINTS: Final = {("wait_for_webhook", "timeout"): '; write wait_for_webhook: {timeout: "1h"}'}
@@ -174,6 +178,9 @@ def _read_kind(fields: Fields, written: WrittenStep, actions: Collection[str] | 
             written.kind, written.config = StepKind.WAIT, read_wait(fields, "wait_for_webhook")
         case "action":
             _action(fields, written, actions)
+        case "workflow":
+            _refuse_others(fields, "workflow")
+            _child(fields, written)
 
 
 def _kind(fields: Fields) -> str | None:
@@ -207,6 +214,22 @@ def _tries(fields: Fields, written: WrittenStep) -> None:
         written.warnings.append(f"{fields.at('timeout')}: {said}")
     written.retry = read_retry(fields, _RETRY)
     written.on_crash = fields.choice("on_crash", OnCrash, OnCrash.RETRY)
+
+
+def _child(fields: Fields, written: WrittenStep) -> None:
+    """Read a step that is a child run. Without `timeout` it may last as long as the child."""
+    body = fields.mapping("with") or {}
+    written.kind = StepKind.SUBWORKFLOW
+    written.config = child_config(
+        fields.text("workflow", most=LONGEST_WORKFLOW) or "",
+        body,
+        version=fields.integer("version", least=1, most=LARGEST_VERSION),
+        detached=not fields.boolean("wait", True),
+        recursion=fields.boolean("allow_recursion", False),
+    )
+    written.reads += template_reads(body, fields.at("with"), fields.problems)
+    written.timeout = fields.duration("timeout", unit=MILLISECONDS, zero=False)
+    written.retry = read_retry(fields, NO_RETRY)
 
 
 def _action(fields: Fields, written: WrittenStep, actions: Collection[str] | None) -> None:

@@ -125,10 +125,10 @@ class Held:
         self.came, self.may_go = asyncio.Event(), asyncio.Event()
         start = ChildStarts.start
 
-        async def held(starts: ChildStarts, parent: RunFacts, run: bytes, child: StartRequest) -> None:
+        async def held(starts: ChildStarts, parent: RunFacts, run: bytes, child: StartRequest, again: bool) -> None:
             self.came.set()
             await self.may_go.wait()
-            await start(starts, parent, run, child)
+            await start(starts, parent, run, child, again)
 
         monkeypatch.setattr(ChildStarts, "start", held)
 

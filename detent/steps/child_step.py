@@ -1,0 +1,71 @@
+"""The executor of steps that are child runs: it starts the child, and the step goes on without an attempt.
+
+The child's id is in the journal before the executor begins. So a repeated attempt starts the same child, once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Mapping
+from typing import Any, ClassVar, Final
+
+import msgspec
+
+from detent.errors import DetentError, StoreError, Unavailable
+from detent.graph.model import Step, StepKind
+from detent.run.call import ChildPort, StepCall
+from detent.run.outcomes import Delegated, Done, Fail, Outcome, StepError
+from detent.run.start import StartRequest
+from detent.steps.protocol import Needs
+
+#: Seconds between two attempts to start a child while the node cannot write. They do not count as attempts of the step.
+PAUSE: Final = 1.0
+#: The parts of a run's input that its children have too, beside their own body.
+INHERITED: Final = ("principal", "correlation_id")
+
+
+class ChildExecutor:
+    """Starts child runs. A start that is refused fails the step for good, with the code of the refusal."""
+
+    kind: ClassVar[StepKind] = StepKind.SUBWORKFLOW
+
+    def needs(self, step: Step) -> Needs:
+        return Needs.VIEW | Needs.CHILD
+
+    def begin(self, call: StepCall) -> Outcome | Coroutine[Any, Any, Outcome]:
+        assert call.view is not None
+        assert call.view.child is not None
+        config: Mapping[str, Any] = call.parameters
+        body = config.get("input")
+        request = StartRequest(
+            workflow=config["workflow"],
+            body={} if body is None else body,
+            extra=inherited(call.view.facts.input),
+            version=config.get("version"),
+            trigger="child",
+        )
+        return self._start(call.view.child, request, config)
+
+    async def close(self) -> None:
+        """There is nothing to close."""
+
+    async def _start(self, child: ChildPort, request: StartRequest, config: Mapping[str, Any]) -> Outcome:
+        detached = bool(config.get("detached"))
+        while True:
+            try:
+                await child.start(request, detached=detached, recursion=bool(config.get("recursion")))
+            except (Unavailable, StoreError):
+                await asyncio.sleep(PAUSE)
+            except DetentError as error:
+                return Fail(StepError(error.code, f"the child run cannot be started: {error}"), retry=False)
+            else:
+                break
+        if not detached:
+            return Delegated()
+        return Done(msgspec.json.encode({"output": None, "run_id": child.run_id}))
+
+
+def inherited(raw: bytes) -> dict[str, Any]:
+    """Return the parts of a run's input that its children have too."""
+    given = msgspec.json.decode(raw)
+    return {name: given[name] for name in INHERITED if name in given}
