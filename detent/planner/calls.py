@@ -6,7 +6,7 @@ from detent.expressions import ExpressionError
 from detent.graph.model import Ending
 from detent.planner.judge import TEMPLATE_ERROR
 from detent.planner.prepared import Prepared
-from detent.planner.scope import build_scope
+from detent.planner.scope import build_scope, in_context
 from detent.run.call import FunctionPort, RunView, StepCall
 from detent.run.outcomes import Fail, StepError
 from detent.run.state import RunState
@@ -21,7 +21,10 @@ def make_call(prepared: Prepared, state: RunState, index: int, view: RunView | N
     parameters = step.config.source
     if not step.config.is_constant:
         try:
-            parameters = step.config.render(build_scope(prepared, state, state.since[index], step.name))
+            scope = build_scope(prepared, state)
+            if step.config.language > 1:
+                scope = in_context(scope, state, state.since[index], step.name)
+            parameters = step.config.render(scope)
         except ExpressionError as error:
             return Fail(StepError(TEMPLATE_ERROR, error.message), retry=False)
     facts, number = state.facts, state.attempt_number(index)

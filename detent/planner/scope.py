@@ -129,12 +129,8 @@ def _mirror_output(view: dict[str, object], result: dict[str, object]) -> None:
         view["body"] = result["output"]
 
 
-def build_scope(prepared: Prepared, state: RunState, now: Instant, place: str) -> Scope:
-    """Build everything that an expression of this run may read, with the names of every form.
-
-    `now` is what now() returns. `place` is the step whose templates are rendered, or `OUTPUT`: its ids of uuid() are
-    its own.
-    """
+def build_scope(prepared: Prepared, state: RunState) -> Scope:
+    """Build everything that an expression of this run may read by name, with the names of every form."""
     facts = state.facts
 
     def trigger() -> dict[str, Any]:
@@ -154,14 +150,13 @@ def build_scope(prepared: Prepared, state: RunState, now: Instant, place: str) -
         "$input": _Json(lambda: given.resolve().get("body")),
         "run": {"id": show(RUN, facts.id)},
         "workflow": {"name": facts.workflow},
-        NOW: now,
-        SEED: seed_of(state, place),
     }
 
 
-def seed_of(state: RunState, place: str) -> bytes:
-    """Return what uuid() derives its ids from: the run and the place, but not the attempt.
+def in_context(scope: Scope, state: RunState, now: Instant, place: str) -> Scope:
+    """Add what now() and uuid() read: the instant, and the run with the place (a step, or `OUTPUT`).
 
-    A repeated effect sends the same body.
+    The attempt is not part of it, because a repeated effect must send the same body. Revision 1 of the language has
+    neither function, so its expressions are evaluated without this.
     """
-    return b"%b/%b" % (state.facts.id, place.encode())
+    return {**scope, NOW: now, SEED: b"%b/%b" % (state.facts.id, place.encode())}
