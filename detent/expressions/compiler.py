@@ -29,6 +29,9 @@ from detent.expressions.paths import Evaluate, Key, Reading, Scope, as_key, foll
 from detent.expressions.values import NUMBERS, equal, truthy
 from detent.values.limits import NESTING_LIMIT
 
+#: What now() or uuid() costs, in the work of one node.
+CONTEXT_WORK = 4
+
 
 class Mode(Enum):
     """CONDITION: a path through null is null. TEMPLATE: it is an error, so that no incomplete value is sent."""
@@ -268,6 +271,7 @@ def _context_call(node: FunctionCall, function: Function, key: str, context: _Co
         known = scope.get(key)
         if known is None:
             raise EvaluationError(f"{name}() is not known here", position)
+        budget.spend(CONTEXT_WORK)
         indexes = tuple(frame[0] for frame in (budget.frames or [])[:arrows])
         return answer(known, (budget.at, position, indexes))
 

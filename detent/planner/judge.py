@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from detent.errors import InvalidInput
-from detent.expressions import SEED, Expression, ExpressionError, Scope, Template
+from detent.expressions import Expression, ExpressionError, Scope, Template
 from detent.graph.model import StepKind
 from detent.instant import Instant, micros
 from detent.planner.prepared import Prepared, PreparedEdge, PreparedStep
-from detent.planner.scope import build_scope, seed_of
+from detent.planner.scope import build_scope, in_context
 from detent.run.journal import Decided
 from detent.run.outcomes import StepError
 from detent.run.state import Phase, RunState
@@ -57,10 +57,10 @@ class LiveJudge:
     def scope(self, compiled: Expression | Template, place: str) -> Scope:
         """Return the scope of an expression in that place. Only revision 2 of the language can tell places apart."""
         if self._scope is None:
-            self._scope = build_scope(self._prepared, self._state, self._now, place)
+            self._scope = build_scope(self._prepared, self._state)
         if compiled.language == 1:
             return self._scope
-        return {**self._scope, SEED: seed_of(self._state, place)}
+        return in_context(self._scope, self._state, self._now, place)
 
     def takes(self, edge: PreparedEdge) -> bool | StepError:
         assert edge.condition is not None

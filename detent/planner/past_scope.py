@@ -10,7 +10,7 @@ from detent.instant import Instant
 from detent.planner.fold import fold, replay
 from detent.planner.moves import graph_of
 from detent.planner.prepared import Prepared
-from detent.planner.scope import OUTPUT, build_scope
+from detent.planner.scope import OUTPUT, build_scope, in_context
 from detent.run.journal import Entry
 from detent.run.state import Phase, RunFacts, RunState
 
@@ -34,11 +34,11 @@ def past_scope(
     graph = graph_of(prepared, state)
     at = max((entry.at for entry in entries[: count + 1]), default=facts.started_at)
     if step is None:
-        return PastScope(graph, build_scope(graph, state, at, OUTPUT))
+        return PastScope(graph, in_context(build_scope(graph, state), state, at, OUTPUT))
     index = graph.numbers.get(step)
     if index is None:
         return None
-    return PastScope(graph, build_scope(graph, state, _ready_at(state, index, at), step))
+    return PastScope(graph, in_context(build_scope(graph, state), state, _ready_at(state, index, at), step))
 
 
 def _before_the_end(

@@ -10,7 +10,7 @@ from detent.expressions import ExpressionError
 from detent.graph.model import Ending, StepKind
 from detent.instant import Instant
 from detent.planner.prepared import Prepared
-from detent.planner.scope import OUTPUT, build_scope
+from detent.planner.scope import OUTPUT, build_scope, in_context
 from detent.run.plan import RunEnd
 from detent.run.state import RunState
 from detent.run.status import Status
@@ -70,7 +70,7 @@ def _output(prepared: Prepared, state: RunState, now: Instant) -> bytes | None:
     Without one, return the output of the only leaf that ran, or a map of leaf to output if several ran.
     """
     if prepared.output is not None:
-        return _encoder.encode(prepared.output.render(build_scope(prepared, state, now, OUTPUT)))
+        return _encoder.encode(prepared.output.render(in_context(build_scope(prepared, state), state, now, OUTPUT)))
     if state.is_finished:
         done = (index for index in reversed(prepared.order) if state.ending[index] is Ending.SUCCESS)
         last = next(done, None) if state.finisher is None else state.finisher

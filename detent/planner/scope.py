@@ -169,16 +169,14 @@ def call_scope(prepared: Prepared, state: RunState, index: int) -> Scope:
     if step.rerender:
         ready, number = state.retried_at.get(index, ready), state.attempt_number(index)
         place = f"{step.name}/{state.attempts[index]}"
-    scope = build_scope(prepared, state, ready, place)
-    return {**scope, "attempt": {"number": number, "at": iso(ready)}} if prepared.graph.scope == GRAPH_SCOPE else scope
+    scope = build_scope(prepared, state)
+    if prepared.graph.scope == GRAPH_SCOPE:
+        scope = {**scope, "attempt": {"number": number, "at": iso(ready)}}
+    return in_context(scope, state, ready, place) if step.config.language > 1 else scope
 
 
-def build_scope(prepared: Prepared, state: RunState, now: Instant, place: str) -> Scope:
-    """Build everything that an expression of this run may read.
-
-    `now` is what now() returns. `place` is the step whose templates are rendered, or `OUTPUT`: its ids of uuid() are
-    its own.
-    """
+def build_scope(prepared: Prepared, state: RunState) -> Scope:
+    """Build everything that an expression of this run may read by name, with the names of its form."""
     facts = state.facts
 
     def trigger() -> dict[str, Any]:
@@ -194,8 +192,6 @@ def build_scope(prepared: Prepared, state: RunState, now: Instant, place: str) -
         "wait": _Waits(prepared, state, "url"),
         "run": {"id": show(RUN, facts.id)},
         "workflow": {"name": facts.workflow},
-        NOW: now,
-        SEED: seed_of(state, place),
     }
     if prepared.graph.scope == GRAPH_SCOPE:
         scope["trigger"] = _Json(lambda: given.resolve().get("body"))
@@ -212,9 +208,10 @@ def build_scope(prepared: Prepared, state: RunState, now: Instant, place: str) -
     return scope
 
 
-def seed_of(state: RunState, place: str) -> bytes:
-    """Return what uuid() derives its ids from: the run and the place, but not the attempt.
+def in_context(scope: Scope, state: RunState, now: Instant, place: str) -> Scope:
+    """Add what now() and uuid() read: the instant, and the run with the place (a step, or `OUTPUT`).
 
-    A repeated effect sends the same body.
+    The attempt is not part of it, because a repeated effect must send the same body. Revision 1 of the language has
+    neither function, so its expressions are evaluated without this.
     """
-    return b"%b/%b" % (state.facts.id, place.encode())
+    return {**scope, NOW: now, SEED: b"%b/%b" % (state.facts.id, place.encode())}

@@ -79,7 +79,7 @@ def test_the_url_of_a_step_that_does_not_wait_is_an_error() -> None:
 
 def test_the_scope_names_every_step_and_every_wait() -> None:
     run = play(Graph((Step("a", StepKind.ACTION), Step("w", StepKind.WAIT))))
-    scope: Any = build_scope(run.prepared, run.state, 0, "a")
+    scope: Any = build_scope(run.prepared, run.state)
     assert (list(scope["tasks"]), len(scope["tasks"])) == (["a", "w"], 2)
     assert (list(scope["wait"]), len(scope["wait"])) == (["w"], 1)
     assert scope["tasks"]["a"].resolve()["status"] is None, "it has not ended"

@@ -23,11 +23,12 @@ from detent.engine.suspect_lane import SuspectLane
 from detent.engine.timers import Timers
 from detent.engine.write import PendingWrite
 from detent.errors import CommitUnknown, StoreBusy, StoreError, Unavailable
+from detent.expressions import Scope
 from detent.instant import SECOND
 from detent.planner.apply import Change
 from detent.planner.prepared import Prepared
 from detent.planner.reuse import Reuse
-from detent.planner.scope import build_scope
+from detent.planner.scope import in_context
 from detent.run import events
 from detent.run.journal import Kind
 from detent.run.plan import Plan, StartAttempt
@@ -39,7 +40,6 @@ planning = import_module("detent.planner.advance")
 suspecting = import_module("detent.planner.suspects")
 applying = import_module("detent.planner.apply")
 calling = import_module("detent.planner.calls")
-scoping = import_module("detent.planner.scope")
 running = import_module("detent.engine.runner")
 living = import_module("detent.engine.node")
 committing = import_module("detent.engine.committer")
@@ -371,17 +371,17 @@ OF_COMMITS: Final[dict[str, Patches]] = {
 }
 
 
-def _now_of_the_attempt(prepared: Prepared, state: RunState, now: int, place: str) -> Any:
-    return build_scope(prepared, state, now + state.adoptions, place)
+def _now_of_the_attempt(scope: Scope, state: RunState, now: int, place: str) -> Scope:
+    return in_context(scope, state, now + state.adoptions, place)
 
 
-def _seed_of_the_attempt(state: RunState, place: str) -> bytes:
-    return b"%b/%b/%d" % (state.facts.id, place.encode(), state.attempt_number(0) + state.adoptions)
+def _id_of_the_attempt(scope: Scope, state: RunState, now: int, place: str) -> Scope:
+    return in_context(scope, state, now, f"{place}/{state.attempt_number(0)}")
 
 
 OF_BODIES: Final[dict[str, Patches]] = {
-    "now() moves with an adoption": ((calling, "build_scope", _now_of_the_attempt),),
-    "uuid() depends on the attempt": ((scoping, "seed_of", _seed_of_the_attempt),),
+    "now() moves with an adoption": ((calling, "in_context", _now_of_the_attempt),),
+    "uuid() depends on the attempt": ((calling, "in_context", _id_of_the_attempt),),
 }
 OF_OWNERSHIP: Final[dict[str, Patches]] = {
     "effects of an adopted run before its entry": ((Claims, "_bring_in", _go_before_the_adoption),),
