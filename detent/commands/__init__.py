@@ -67,6 +67,7 @@ class EngineCommands:
         self._context = CommandContext(engine, limits or Limits(), actions, allow_draft_execution=allow_draft_execution)
         children = ChildStarts(self._context)
         engine.children.start = children.start
+        engine.children.start_page = children.start_page
         engine.children.prepare_successor = children.prepare_successor
 
     def for_caller(self, caller: Caller) -> Commands:

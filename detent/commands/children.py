@@ -9,7 +9,8 @@ from msgspec.structs import replace
 from detent.auth.caller import Caller
 from detent.commands.context import CommandContext
 from detent.commands.start import StartCommands, check_payload, encode_input, prepare_start
-from detent.engine.start import PreparedSuccessor
+from detent.engine.prepared_start import PreparedStart
+from detent.engine.start import PreparedSuccessor, start_run
 from detent.errors import Recursion, TooDeep
 from detent.ids import RUN, WORKFLOW, show
 from detent.run.start import StartRequest
@@ -39,6 +40,10 @@ class ChildStarts:
             await self._refuse_recursion(parent, child)
         request = replace(child, id=run, parent=parent.id)
         await StartCommands(self._context, _caller(parent)).start(request)
+
+    async def start_page(self, page: PreparedStart) -> None:
+        """Start a page of a map. It must not exist yet."""
+        await start_run(self._context.engine, page)
 
     async def _refuse_recursion(self, parent: RunFacts, child: StartRequest) -> None:
         assert child.family is not None

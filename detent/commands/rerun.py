@@ -13,7 +13,8 @@ from detent.commands.context import CommandContext, CommandPart
 from detent.commands.control import build_result
 from detent.commands.runs import RunCommands
 from detent.commands.start import ATTEMPTS, StartAnswer, StartCommands
-from detent.engine.start import PreparedStart, StartRefused, key_of, refuse_if_active, start_run
+from detent.engine.prepared_start import PreparedStart
+from detent.engine.start import StartRefused, key_of, refuse_if_active, start_run
 from detent.errors import Conflict, NotFound, TooLarge, Unavailable
 from detent.ids import WORKFLOW, show
 from detent.planner.prepared import Prepared

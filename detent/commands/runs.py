@@ -106,7 +106,7 @@ class RunCommands(CommandPart):
 
     async def prepared(self, row: RunRow) -> Prepared:
         """Return the graph of a run."""
-        return await self._engine.graphs.one((row.workflow, row.version))
+        return await self._engine.graphs.of_run(row)
 
     async def was_one_of_several(self, row: RunRow) -> bool:
         """Return whether a run was allowed beside another run of its hero."""

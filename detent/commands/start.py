@@ -15,7 +15,8 @@ from detent.commands.context import CommandPart, encoder
 from detent.commands.drafts import DRAFT, DraftCommands
 from detent.commands.workflows import WorkflowCommands
 from detent.engine.cache import Startable
-from detent.engine.start import PreparedStart, StartRefused, active_key, refuse_if_active, start_run
+from detent.engine.prepared_start import PreparedStart
+from detent.engine.start import StartRefused, active_key, refuse_if_active, start_run
 from detent.errors import (
     InvalidInput,
     NotFound,

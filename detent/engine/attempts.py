@@ -15,6 +15,7 @@ from typing import Any, Final
 from detent.clock import Clock
 from detent.engine.child_steps import StepChild
 from detent.engine.children import Children
+from detent.engine.maps import MapWork
 from detent.engine.owned_run import OwnedRun
 from detent.graph.model import StepKind
 from detent.observe.failpoints import reach
@@ -52,6 +53,7 @@ class Attempts:
         self._clock, self._slots, self._executors = clock, slots, executors
         self._may_begin, self._has_room, self._ended = may_begin, has_room, ended
         self._port_of, self._unlock, self._children = port_of, unlock, children
+        self._maps = MapWork(children)
         self._waiting: dict[OwnedRun, deque[StartAttempt]] = {}
         self.in_flight = 0
 
@@ -106,6 +108,9 @@ class Attempts:
     def _begin(self, run: OwnedRun, start: StartAttempt, over: Callable[[], None] | None = None) -> None:
         step, number, begun = start.step, start.attempt, self._clock.monotonic()
         prepared = run.prepared
+        if prepared.steps[step].items is not None:
+            self._run_task(run, step, number, self._maps.attempt(run, step), None, begun, over=over)
+            return
         try:
             executor = self._executors[prepared.steps[step].kind]
             needs = executor.needs(prepared.graph.steps[step])
@@ -123,11 +128,25 @@ class Attempts:
         if not isinstance(work, CoroutineType) and isinstance(work, Outcome):
             self._report(run, step, number, work, begun)
             return
-        self.in_flight += 1
         is_locking = needs is not _NOTHING and Needs.ROW_LOCK in needs
+        self._run_task(run, step, number, work, call.timeout, begun, is_locking=is_locking, over=over)
+
+    def _run_task(
+        self,
+        run: OwnedRun,
+        step: int,
+        number: int,
+        work: Work,
+        timeout: float | None,
+        begun: float,
+        *,
+        is_locking: bool = False,
+        over: Callable[[], None] | None,
+    ) -> None:
+        self.in_flight += 1
         if is_locking:
             run.locks += 1
-        attempt = asyncio.get_running_loop().create_task(run_attempt(work, call.timeout))
+        attempt = asyncio.get_running_loop().create_task(run_attempt(work, timeout))
         run.attempts[step] = attempt
         attempt.add_done_callback(lambda done: self._done(done, run, step, number, work, begun, is_locking, over))
 

@@ -17,15 +17,20 @@ from detent.forms.payload_schema import PayloadSchema
 from detent.graph import codec
 from detent.ids import WORKFLOW, InvalidId, parse, show
 from detent.observe import emit
+from detent.planner.maps import page_of
 from detent.planner.prepared import Prepared, prepare
+from detent.run.journal import Page, family_in
 from detent.store.protocol import NodeStore, WorkflowStore
-from detent.store.rows import StartCheck, VersionFacts, VersionRow, WorkflowRow
+from detent.store.rows import RunRow, StartCheck, VersionFacts, VersionRow, WorkflowRow
 
 #: The approximate size limit of each cache, in bytes.
 CACHE_BYTES: Final = 64_000_000
 #: The size of an entry: a fixed part, plus about twelve times the length of the encoded graph.
 ENTRY_BYTES: Final = 2_000
 GRAPH_FACTOR: Final = 12
+#: The size of one item in the graph of a page, and the limit of all such graphs.
+PAGE_BYTES: Final = 800
+PAGES_BYTES: Final = 16_000_000
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -81,6 +86,7 @@ class GraphCache:
     def __init__(self, store: NodeStore) -> None:
         self._store = store
         self._kept: ByteCache[Version, tuple[str, Prepared]] = ByteCache()
+        self._pages: ByteCache[tuple[bytes, int, Page], Prepared] = ByteCache(PAGES_BYTES)
 
     async def one(self, version: Version) -> Prepared:
         """Return the prepared graph of a version. Raise NotFound, or UnknownGraph if this code cannot read it."""
@@ -120,6 +126,19 @@ class GraphCache:
                     emit("engine.error", where="graphs", error=message)
                     unreadable[version] = error if isinstance(error, UnknownGraph) else UnknownGraph(message)
         return found, unreadable
+
+    def page(self, version: Version, prepared: Prepared, page: Page) -> Prepared:
+        """Return the prepared graph of a page of a map, from the graph of its version."""
+        key = (*version, page)
+        kept = self._pages.get(key)
+        return kept or self._pages.put(key, page_of(prepared, page), PAGE_BYTES * page.size)
+
+    async def of_run(self, row: RunRow) -> Prepared:
+        """Return the prepared graph of a run. Raise NotFound or UnknownGraph."""
+        version = (row.workflow, row.version)
+        prepared = await self.one(version)
+        family = None if row.parent is None else family_in(row.opening)
+        return prepared if family is None or family.page is None else self.page(version, prepared, family.page)
 
     def put(self, version: Version, name: str, raw: bytes) -> Prepared:
         """Return the prepared graph of a version. Decode `raw` if the graph is not cached."""

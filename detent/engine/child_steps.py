@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from msgspec.structs import replace
 
 from detent.engine.children import Children, family_of
@@ -28,19 +30,20 @@ class StepChild:
         run, start = self._run, self._children.start
         if start is None:
             raise Unavailable("this engine cannot start runs")
-        if await self._exists():
+        if self.run_id in await existing_children(self._children, run, [self.run_id]):
             return
         family = family_of(run.state.facts, self._step, detached=detached)
         run.absent.discard(self.run_id)  # from now on it may exist, also if this attempt is stopped
         await start(run.state.facts, parse(RUN, self.run_id), replace(request, family=family), recursion)
         run.present.add(self.run_id)
 
-    async def _exists(self) -> bool:
-        run = self._run
-        if self.run_id not in run.present and self.run_id not in run.absent:
-            unknown = {child.id for child in run.state.child_of.values()} - run.present - run.absent
-            asked = {parse(RUN, name): name for name in unknown | {self.run_id}}
-            there = {asked[id_] for id_ in await self._children.existing(tuple(asked))}
-            run.present |= there
-            run.absent |= set(asked.values()) - there - run.present
-        return self.run_id in run.present
+
+async def existing_children(children: Children, run: OwnedRun, names: Sequence[str]) -> set[str]:
+    """Return which of these children of steps exist. The store is asked only if this ownership cannot know it."""
+    if not (run.present | run.absent).issuperset(names):
+        unknown = {child.id for child in run.state.child_of.values()}.union(names) - run.present - run.absent
+        asked = {parse(RUN, name): name for name in unknown}
+        there = {asked[id_] for id_ in await children.existing(tuple(asked))}
+        run.present |= there
+        run.absent |= unknown - there - run.present
+    return run.present.intersection(names)

@@ -13,9 +13,11 @@ from typing import Final
 
 import msgspec
 
+from detent.engine.prepared_start import PreparedStart
 from detent.engine.write import Successor
 from detent.graph.model import Ending
 from detent.ids import RUN, WORKFLOW, NewId, parse, show
+from detent.planner.maps import page_counts
 from detent.run.call import Op, name_of, signal_key
 from detent.run.journal import Family
 from detent.run.outcomes import EMPTY_RESULT, StepError
@@ -23,7 +25,7 @@ from detent.run.plan import RunEnd
 from detent.run.start import StartRequest
 from detent.run.state import Checkpoint, RunFacts, RunState
 from detent.run.status import Status
-from detent.store.rows import Message, MessageKind
+from detent.store.rows import Message, MessageKind, RunRow
 
 StartChild = Callable[[RunFacts, bytes, StartRequest, bool], Awaitable[None]]
 FindExisting = Callable[[Sequence[bytes]], Awaitable[Collection[bytes]]]
@@ -42,6 +44,8 @@ class Children:
 
     new_id: NewId
     existing: FindExisting
+    row_of: Callable[[int, bytes], Awaitable[RunRow | None]]
+    start_page: Callable[[PreparedStart], Awaitable[None]] | None = None
     start: StartChild | None = None
     prepare_successor: PrepareSuccessor | None = None
 
@@ -54,6 +58,7 @@ class ChildEnd(msgspec.Struct, omit_defaults=True):
     output: msgspec.Raw = msgspec.Raw(b"null")
     error: str | None = None
     continued_as: str | None = None
+    counts: tuple[int, int] | None = None
 
     def ending(self) -> Ending:
         return _ENDINGS.get(Status(self.status), Ending.FAILED)
@@ -113,7 +118,12 @@ def end_messages(state: RunState, end: RunEnd) -> list[Message]:
     """Build the messages of a run's end: one to its parent, and a cancel to each child unless the run completed."""
     facts, messages = state.facts, []
     if facts.parent is not None and not is_detached(facts.family):
-        messages.append(to_parent(facts.tenant, facts.parent, facts.id, state.seq, end))
+        is_page = facts.family is not None and facts.family.page is not None
+        messages.append(
+            _page_to_parent(state, facts.parent, end)
+            if is_page
+            else to_parent(facts.tenant, facts.parent, facts.id, state.seq, end)
+        )
     if end.status is Status.COMPLETED:
         return messages
     data = cancel_data(facts.id, end.status)
@@ -152,3 +162,10 @@ def to_parent(tenant: int, parent: bytes, run: bytes, seq: int, end: RunEnd) -> 
     """Build the message that tells a parent how a run ended."""
     said = ChildEnd(show(RUN, run), str(end.status), msgspec.Raw(end.output or b"null"), end.error)
     return Message(tenant, parent, MessageKind.CHILD, None, _encoder.encode(said), run, seq)
+
+
+def _page_to_parent(state: RunState, parent: bytes, end: RunEnd) -> Message:
+    """Build the message of a page of a map: only counts. The parent reads the output where the page stored it."""
+    facts = state.facts
+    said = ChildEnd(show(RUN, facts.id), str(end.status), error=end.error, counts=page_counts(state))
+    return Message(facts.tenant, parent, MessageKind.CHILD, None, _encoder.encode(said), facts.id, state.seq)

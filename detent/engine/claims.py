@@ -118,7 +118,10 @@ class Claims:
             parent=run.parent,
             workflow_id=run.workflow,
             family=None if run.parent is None else family_in(run.opening),
+            version=run.version,
         )
+        if facts.family is not None and facts.family.page is not None:
+            prepared = self._graphs.page((run.workflow, run.version), prepared, facts.family.page)
         state = fold(prepared, facts, run.opening, entries)
         owned = OwnedRun(run.id, run.generation, graph_of(prepared, state), state, run.status, placed_in(run.opening))
         owned.known = len(state.history)

@@ -12,6 +12,7 @@ from detent.engine.release import is_quarantined
 from detent.engine.runner import Runner
 from detent.engine.tuning import Tuning
 from detent.graph.model import Ending
+from detent.ids import RUN, NewId, show
 from detent.run import events
 from detent.run.call import signal_key
 from detent.store.protocol import NodeStore
@@ -30,15 +31,18 @@ class SignalData(msgspec.Struct):
 _signal = msgspec.json.Decoder(SignalData)
 
 
-def operation_event(mail: Mail, run: OwnedRun) -> events.Event | None:
-    """Return the event of a message to an operation of the run's function. Return None if it means nothing to it."""
+def child_event(mail: Mail, run: OwnedRun, new_id: NewId) -> events.Event | None:
+    """Return the event of a message to an operation of the run's function, or from a child of a step.
+
+    Return None if it means nothing to the run. `new_id` makes the id of the next page of a map.
+    """
     match mail.kind:
         case MessageKind.CALLBACK if mail.step is not None:
             return events.OperationEnded(mail.step, 1, Ending.SUCCESS, mail.data, message=mail.id)
         case MessageKind.SIGNAL:
             return _signalled(mail, run)
         case MessageKind.CHILD:
-            return _child_ended(mail, run)
+            return _child_ended(mail, run, new_id)
         case _:
             return None
 
@@ -56,7 +60,7 @@ def _signalled(mail: Mail, run: OwnedRun) -> events.Event | None:
     return events.OperationEnded(key, 1, Ending.SUCCESS, result, message=mail.id)
 
 
-def _child_ended(mail: Mail, run: OwnedRun) -> events.Event | None:
+def _child_ended(mail: Mail, run: OwnedRun, new_id: NewId) -> events.Event | None:
     end = read_child_end(mail.data)
     if end is None:
         return None
@@ -66,7 +70,9 @@ def _child_ended(mail: Mail, run: OwnedRun) -> events.Event | None:
     if isinstance(key, int):
         if end.continued_as is not None:
             return events.ChildContinued(key, end.child, end.continued_as, mail.id)
-        return events.ChildEnded(key, end.child, end.ending(), end.step_result(), end.failure(), mail.id)
+        spare = show(RUN, new_id()) if key in run.state.maps else None
+        error, result = end.failure(), end.step_result()
+        return events.ChildEnded(key, end.child, end.ending(), result, error, mail.id, end.counts, spare)
     if end.continued_as is not None:
         return events.OperationBegan(key, 0, child=end.continued_as, message=mail.id)
     return events.OperationEnded(key, 1, end.ending(), end.result(), end.failure(), message=mail.id)
@@ -110,7 +116,7 @@ class Mailbox:
         if run.state.is_over:
             return False  # the flush of its end deletes or forwards its unread messages
         run.read.add(mail.id)
-        event = self._event(mail, run.prepared.numbers) or operation_event(mail, run)
+        event = self._event(mail, run.prepared.numbers) or child_event(mail, run, self._runner.new_id)
         if event is None:
             self._runner.drop_message(run, mail.id)
         else:

@@ -30,6 +30,7 @@ from detent.ids import RUN, show
 from detent.instant import micros
 from detent.observe import emit, heard
 from detent.planner.advance import advance, is_wanted, put_back, take_ready
+from detent.planner.maps import pages_open
 from detent.planner.moves import graph_of
 from detent.run import events
 from detent.run.journal import Entry, Kind, decode_data
@@ -154,7 +155,7 @@ class Runner:
         self._waits = WaitCloser(
             self._handle_deferred, lambda run, wait: self.write(run, Plan(None, [], [], []), expiry=wait)
         )
-        self._new_id = children.new_id
+        self.new_id = children.new_id
         self._functions = Functions(self, time, tuning, children, self._locks.give_back, may_act)
         self._attempts = Attempts(
             clock=clock,
@@ -396,16 +397,21 @@ class Runner:
 
         That is so if an earlier owner journalled it, and released the run before the attempt began.
         """
-        is_child = run.prepared.steps[start.step].kind is StepKind.SUBWORKFLOW
-        child = show(RUN, self._new_id()) if is_child else None
-        event = events.AttemptStarting(start.step, child)
+        event = self._starting(run, start.step)
         plan = advance(run.prepared, run.state, event=event, now=self._time.now())
         if plan.entry is None:
             return False
-        if child is not None:
-            run.absent.add(child)
+        run.absent.update(event.pages if event.child is None else [event.child])
         self.write(run, plan, recorded=start)
         return True
+
+    def _starting(self, run: OwnedRun, index: int) -> events.AttemptStarting:
+        """Build the event of an attempt whose start is journalled, with ids for the runs that it may start."""
+        each = run.prepared.graph.steps[index].each
+        if each is not None:
+            return events.AttemptStarting(index, pages=tuple(show(RUN, self.new_id()) for _ in range(pages_open(each))))
+        is_child = run.prepared.steps[index].kind is StepKind.SUBWORKFLOW
+        return events.AttemptStarting(index, show(RUN, self.new_id()) if is_child else None)
 
     def _begin_suspect(self, run: OwnedRun, start: StartAttempt) -> bool:
         """Begin a suspect attempt that has its turn. Return false if it may not begin."""
@@ -422,7 +428,7 @@ class Runner:
                 self._attempts.begin_alone(run, start, partial(self._suspects.leave, run, start))
             else:
                 self._attempts.admit(run, start)
-        elif start.suspect or start.step in run.state.child_of:
+        elif start.suspect or start.step in run.state.child_of or start.step in run.state.maps:
             if start.suspect:
                 self._suspects.leave(run, start)
             self.handle(run, events.Released(start.step))
@@ -596,7 +602,7 @@ class Runner:
             if any(_must_not_be_repeated(run, index) for index in run.attempts):
                 continue
             self._attempts.stop(run)
-            for index in [*run.state.begun, *run.state.child_of]:
+            for index in [*run.state.begun, *run.state.child_of, *run.state.maps]:
                 self.handle(run, events.Released(index))
             self._park(run, self._time.now())
 

@@ -15,6 +15,7 @@ from detent.engine.children import end_messages
 from detent.engine.engine import Engine
 from detent.engine.node import Node
 from detent.engine.owned_run import OwnedRun
+from detent.engine.prepared_start import PreparedStart
 from detent.engine.write import ROW_BYTES, PendingWrite
 from detent.errors import AlreadyActive, InvalidInput, Problem, Unavailable
 from detent.graph.model import StepKind
@@ -25,7 +26,7 @@ from detent.observe.failpoints import reach
 from detent.planner.advance import open_later, open_run
 from detent.planner.prepared import Prepared
 from detent.planner.reuse import Reuse, begin_again
-from detent.run.journal import Decided, Entry, Family, Placed, encode_opening
+from detent.run.journal import Decided, Entry, Placed, encode_opening
 from detent.run.plan import NOTHING, Plan
 from detent.run.state import Checkpoint, RunFacts, RunState
 from detent.run.status import Status
@@ -40,45 +41,6 @@ LATEST: Final = 10 * 365 * 86_400 * SECOND
 
 class StartRefused(Exception):
     """The store refused the run: its request id is known, its active key is taken, or its workflow has changed."""
-
-
-@dataclass(frozen=True, slots=True)
-class PreparedStart:
-    """A start that is resolved to one version of a workflow.
-
-    `input` is JSON with `body`, `headers` and `query`. `code` has the names of the user code it needs. A run with
-    `start_at` in the future is pending until then. The store refuses the start if `check` fails. `reuse` has results of
-    the run that it continues. Only one open run may have an `active_key`; a successor takes it from the run in
-    `successor_of`. `asked`: the priority was given for this run and is not the workflow's.
-    """
-
-    tenant: int
-    workflow: bytes
-    version: int
-    name: str
-    prepared: Prepared
-    input: bytes
-    trigger: str = "api"
-    queue: str = "default"
-    priority: int = 0
-    code: tuple[str, ...] = ()
-    labels: str | None = None
-    watch: bool = False
-    request_id: str | None = None
-    request_hash: bytes | None = None
-    hero: tuple[str, str] | None = None
-    start_at: Instant | None = None
-    check: StartCheck = StartCheck.NONE
-    origin: bytes | None = None
-    origin_kind: str | None = None
-    fired_by: bytes | None = None
-    reuse: Reuse | None = None
-    active_key: str | None = None
-    parent: bytes | None = None
-    id: bytes | None = None  # None: a new one
-    asked: bool = False
-    successor_of: bytes | None = None
-    family: Family | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,12 +187,13 @@ def _facts(request: PreparedStart, run: bytes, begins: Instant, url: Callable[[b
         workflow=request.name,
         input=request.input,
         started_at=begins,
-        expires_at=None if duration is None else begins + micros(duration),
+        expires_at=request.expires_at if duration is None else begins + micros(duration),
         callback_url=lambda step: url(run, step),
         hero=request.hero,
         parent=request.parent,
         workflow_id=request.workflow,
         family=request.family,
+        version=request.version,
     )
 
 

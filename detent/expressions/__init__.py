@@ -61,7 +61,7 @@ from detent.expressions.errors import (
 from detent.expressions.functions import FUNCTIONS
 from detent.expressions.lexer import tokenize
 from detent.expressions.parser import LANGUAGE, Reference, parse
-from detent.expressions.paths import Evaluate, Scope
+from detent.expressions.paths import Evaluate, Key, Reading, Scope, follow
 from detent.expressions.template import Template, compile_template, template_problems
 from detent.expressions.values import SCALARS, Deferred, Headers, Truncated, measured, truthy
 from detent.values.limits import SOURCE_LIMIT
@@ -88,8 +88,15 @@ __all__ = [
     "UnresolvedTemplate",
     "compile_expression",
     "compile_template",
+    "read_path",
     "template_problems",
 ]
+
+
+def read_path(scope: Scope, path: tuple[Key, ...]) -> object:
+    """Return the value at a path, or None if there is none. Raise TruncatedValue for a response that was cut."""
+    return follow(scope, path, Reading(through_null=True, missing=True, position=0))
+
 
 # A compiled expression: guards, edges and triggers store and evaluate it.
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from detent.forms.templates import Read, template_reads
-from detent.graph.model import Step, StepKind
+from detent.graph.model import Each, ItemFailure, Step, StepKind
 from detent.values.durations import SECONDS
 from detent.values.fields import Fields, Problems, inside, shown
 from detent.values.http_body import is_header_name
@@ -210,6 +210,89 @@ def read_action(action: str, given: Fields) -> Work:
         case _:
             reads = template_reads(given.values, given.path, given.problems)
             return Work(StepKind.ACTION, {"action": action, "with": given.values}, reads)
+
+
+# Maps: a step that runs once for each item of a list. Both forms have the same fields, spelled in their own manner.
+
+
+MAP_KINDS: Final = (StepKind.HTTP, StepKind.ACTION, StepKind.SUBWORKFLOW)
+MOST_ITEMS: Final = 1_000_000
+MOST_PARALLEL_ITEMS: Final = 10_000
+_PARALLEL_ITEMS: Final = 10
+_MAX_ITEMS: Final = 10_000
+_SHARE: Final = re.compile(r"(\d{1,3}(?:\.\d+)?)%")
+
+
+@dataclass(frozen=True, slots=True)
+class MapFields:
+    """The names that a form gives the fields of a map."""
+
+    for_each: str
+    max_parallel: str
+    collect: str
+    on_item_failure: str
+    tolerate: str
+    max_items: str
+
+    def all(self) -> tuple[str, ...]:
+        return (
+            *(self.for_each, self.max_parallel, self.collect),
+            *(self.on_item_failure, self.tolerate, self.max_items),
+        )
+
+
+@dataclass(slots=True)
+class WrittenMap:
+    """A map as far as it could be read. `reads` are those of its list, `collect_reads` those of `collect`."""
+
+    each: Each
+    reads: list[Read]
+    collect_reads: list[Read]
+
+
+def read_map(fields: Fields, names: MapFields, kind: StepKind | None) -> WrittenMap | None:
+    """Read the fields of a map, or return None if the step is none."""
+    items = fields.get(names.for_each)
+    if items is None:
+        for name in fields.written(names.all()):
+            fields.problems.add(fields.at(name), f"{name!r} has no meaning without {names.for_each!r}")
+        return None
+    if kind is not None and kind not in MAP_KINDS:
+        fields.problems.add(fields.at(names.for_each), f"a {kind.value} cannot run for each item of a list")
+    if not isinstance(items, list) and not (isinstance(items, str) and "{{" in items):
+        fields.wrong(names.for_each, 'a list, or a template such as "{{ trigger.body.orders }}"')
+        items = []
+    collect = fields.get(names.collect)
+    tolerate, share = _tolerance(fields, names.tolerate)
+    each = Each(
+        items=items,
+        parallel=fields.integer(names.max_parallel, least=1, most=MOST_PARALLEL_ITEMS) or _PARALLEL_ITEMS,
+        collect=collect,
+        on_failure=fields.choice(names.on_item_failure, ItemFailure, ItemFailure.STOP),
+        tolerate=tolerate,
+        tolerate_share=share,
+        max_items=fields.integer(names.max_items, least=1, most=MOST_ITEMS) or _MAX_ITEMS,
+    )
+    if (tolerate or share) and each.on_failure is ItemFailure.STOP:
+        message = f"needs {names.on_item_failure}: continue, because the first failure ends the step otherwise"
+        fields.problems.add(fields.at(names.tolerate), message)
+    return WrittenMap(
+        each,
+        template_reads(items, fields.at(names.for_each), fields.problems),
+        template_reads(collect, fields.at(names.collect), fields.problems),
+    )
+
+
+def _tolerance(fields: Fields, name: str) -> tuple[int, float]:
+    """Read how many items may fail: a number, or a share such as `5%`."""
+    value = fields.get(name)
+    if isinstance(value, str):
+        share = _SHARE.fullmatch(value.strip())
+        if share is not None and float(share[1]) <= 100:
+            return 0, float(share[1]) / 100
+        fields.wrong(name, 'a number of items or a share such as "5%"')
+        return 0, 0.0
+    return fields.integer(name, least=0, most=MOST_ITEMS) or 0, 0.0
 
 
 def child_config(workflow: str, body: Any, *, version: int | None, detached: bool, recursion: bool) -> dict[str, Any]:

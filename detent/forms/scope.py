@@ -6,11 +6,14 @@ from collections.abc import Mapping
 from typing import Final
 
 from detent.expressions import Reference
+from detent.forms.kinds import WrittenMap
 from detent.forms.templates import Read
 from detent.graph.check import Upstream
 from detent.graph.model import StepKind
 from detent.values.fields import Problems, shown
 
+#: The names of an item in the templates of a map.
+ITEM_NAMES: Final = ("item", "index")
 RESULTS: Final = ("status", "status_code", "headers", "query", "body", "encoding", "output", "error")
 
 
@@ -26,9 +29,19 @@ class ScopeCheck:
         self._problems = problems
         self._waits = [name for name, kind in kinds.items() if kind is StepKind.WAIT]
 
-    def check(self, read: Read, reader: str | None) -> None:
-        """Report what is wrong with one read of the step `reader` (`None`: the workflow's output)."""
-        self._report(read, self._problem(read.reference, reader))
+    def check(self, read: Read, reader: str | None, also: tuple[str, ...] = ()) -> None:
+        """Report what is wrong with one read of the step `reader` (`None`: the workflow's output).
+
+        `also` has names that it may use beside those of its form."""
+        if read.reference.path[0] not in also:
+            self._report(read, self._problem(read.reference, reader))
+
+    def check_map(self, written: WrittenMap, reader: str) -> None:
+        """Report what is wrong with the reads of a map: those of its list, and of what it collects."""
+        for read in written.reads:
+            self.check(read, reader)
+        for read in written.collect_reads:
+            self.check(read, reader, (*ITEM_NAMES, "result"))
 
     def _report(self, read: Read, message: str | None) -> None:
         if message:
@@ -62,7 +75,7 @@ class ScopeCheck:
 
     def _parts_of(self, name: str) -> tuple[str, ...]:
         """Return the parts of the result of a step."""
-        return (*RESULTS, "run_id") if self._kinds[name] is StepKind.SUBWORKFLOW else RESULTS
+        return (*RESULTS, "run_id", "items") if self._kinds[name] is StepKind.SUBWORKFLOW else (*RESULTS, "items")
 
     def _callback(self, name: str) -> str | None:
         if name not in self._kinds:

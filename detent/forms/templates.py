@@ -68,6 +68,7 @@ def needed_language(graph: Graph) -> int:
     problem of its own.
     """
     values: list[Any] = [*(dict(step.config) for step in graph.steps), graph.output]
+    values += [value for step in graph.steps if step.each for value in (step.each.items, step.each.collect)]
     questions = (step.config["expression"] for step in graph.steps if step.kind is StepKind.CONDITION)
     conditions = (*(step.guard for step in graph.steps), *(edge.condition for edge in graph.edges), *questions)
     found = [_language(text, compile_template) for value in values for _, text in _texts(value, "")]

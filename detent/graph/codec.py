@@ -20,10 +20,12 @@ from typing import Any, Final
 from detent.errors import UnknownGraph
 from detent.graph.model import (
     GRAPH_SCOPE,
+    Each,
     Edge,
     Ending,
     FailurePolicy,
     Graph,
+    ItemFailure,
     Join,
     OnCrash,
     Retry,
@@ -68,7 +70,7 @@ def features(graph: Graph) -> tuple[str, ...]:
         or graph.parallel is not None
         or graph.vars
         or any(edge.otherwise or not edge.handles for edge in graph.edges)
-        or any(step.rerender or step.kind in _NEWER_KINDS for step in graph.steps)
+        or any(step.rerender or step.each or step.kind in _NEWER_KINDS for step in graph.steps)
     )
     return FEATURES if is_newer else ()
 
@@ -78,7 +80,7 @@ def fingerprint(data: bytes) -> str:
     return hashlib.sha256(_write_sorted(json.loads(data)).encode()).hexdigest()
 
 
-def _changed(value: Graph | Step | Edge | Retry, writers: Mapping[str, Callable[[Any], Any]]) -> dict[str, Any]:
+def _changed(value: Graph | Step | Edge | Retry | Each, writers: Mapping[str, Callable[[Any], Any]]) -> dict[str, Any]:
     """Return the fields of a value that differ from their defaults."""
     found = {}
     for name, default in _DEFAULTS[type(value)].items():
@@ -106,7 +108,7 @@ def _retry(items: tuple[tuple[str, Any], ...]) -> Retry:
     return Retry(**dict(items))
 
 
-def _defaults(kind: type[Graph | Step | Edge | Retry]) -> dict[str, Any]:
+def _defaults(kind: type[Graph | Step | Edge | Retry | Each]) -> dict[str, Any]:
     """Return each field with its default. A missing default is a value equal to nothing, so the field is always
     written."""
     return {one.name: {} if one.name in ("config", "vars") else one.default for one in fields(kind)}
@@ -116,7 +118,7 @@ def _value(member: Enum) -> Any:
     return member.value
 
 
-_DEFAULTS: Final = {kind: _defaults(kind) for kind in (Graph, Step, Edge, Retry)}
+_DEFAULTS: Final = {kind: _defaults(kind) for kind in (Graph, Step, Edge, Retry, Each)}
 
 _WRITE_STEP: Final[dict[str, Callable[[Any], Any]]] = {
     "kind": _value,
@@ -124,6 +126,7 @@ _WRITE_STEP: Final[dict[str, Callable[[Any], Any]]] = {
     "on_crash": _value,
     "route": _value,
     "retry": lambda retry: _changed(retry, {}),
+    "each": lambda each: _changed(each, {"on_failure": _value}),
 }
 _WRITE_EDGE: Final[dict[str, Callable[[Any], Any]]] = {"on": sorted}
 _WRITE_GRAPH: Final[dict[str, Callable[[Any], Any]]] = {
@@ -137,6 +140,7 @@ _READ_STEP: Final[dict[str, Callable[[Any], Any]]] = {
     "on_crash": OnCrash,
     "route": Route,
     "retry": lambda row: _retry(tuple(row.items())),
+    "each": lambda row: Each(**_read(row, {"on_failure": ItemFailure})),
 }
 _READ_EDGE: Final[dict[str, Callable[[Any], Any]]] = {"on": lambda names: _endings(tuple(names))}
 _READ_GRAPH: Final[dict[str, Callable[[Any], Any]]] = {

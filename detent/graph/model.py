@@ -96,6 +96,31 @@ class Retry:
 NO_RETRY: Final = Retry(attempts=1)
 
 
+class ItemFailure(StrEnum):
+    """What the failure of an item means for the others: no further one begins, or all of them go on."""
+
+    STOP = "stop"
+    CONTINUE = "continue"
+
+
+@dataclass(frozen=True, slots=True)
+class Each:
+    """A step that runs once for each item of a list (a *map*).
+
+    `items` is a template that renders to the list. At most `parallel` items are in flight at once. `collect` is a
+    template over the result of an item, `None` for its output. The step fails if more items fail than `tolerate`
+    allows: a number of items, or a part of all with `tolerate_share`.
+    """
+
+    items: Any
+    parallel: int = 10
+    collect: Any = None
+    on_failure: ItemFailure = ItemFailure.STOP
+    tolerate: int = 0
+    tolerate_share: float = 0.0
+    max_items: int = 10_000
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """One node of the graph.
@@ -106,7 +131,8 @@ class Step:
     registered with) and `drift`.
     `guard` is evaluated last, when the join is met; false skips the step. `delay` is the pause before the first
     attempt; it is added to a sleep and to the time limit of a wait. With `rerender`, templates read the number and time
-    of the attempt at hand; otherwise those of the first one, so every attempt sends the same.
+    of the attempt at hand; otherwise those of the first one, so every attempt sends the same. With `each`, the step
+    runs once for each item of a list.
     """
 
     name: str
@@ -122,6 +148,7 @@ class Step:
     queue: str | None = None
     priority: int | None = None
     rerender: bool = False
+    each: Each | None = None
 
 
 @dataclass(frozen=True, slots=True)

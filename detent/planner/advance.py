@@ -7,7 +7,9 @@ decided because of it. Late events (of a step that has ended, of a run that is o
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import islice
+from math import ceil
 from typing import Any, Final
 
 import msgspec
@@ -17,6 +19,7 @@ from detent.instant import Instant
 from detent.planner import flow, functions
 from detent.planner.apply import Change, apply, pause_reason, pauses_on_failure
 from detent.planner.judge import TEMPLATE_ERROR, LiveJudge
+from detent.planner.maps import MapError, counts_of, intolerable, is_intolerable, items_of, page_size, result_of_map
 from detent.planner.moves import moved_state, open_moved, prepared_of
 from detent.planner.prepared import Prepared
 from detent.planner.retry import retry_at
@@ -24,10 +27,10 @@ from detent.planner.rollup import run_end
 from detent.planner.settle import Settling
 from detent.planner.suspects import SUSPECT_AFTER, is_suspect, judge_crash
 from detent.run import events
-from detent.run.journal import NO_DATA, Decided, Entry, EntryData, Kind, encode_data
+from detent.run.journal import NO_DATA, Decided, Entry, EntryData, Kind, MapBegun, PageEnded, encode_data
 from detent.run.outcomes import EMPTY_RESULT, Done, Fail, StepError, result_of
 from detent.run.plan import NOTHING, Plan, RunEnd, StartAttempt
-from detent.run.state import Phase, RunState
+from detent.run.state import MapState, Phase, RunState
 from detent.run.status import Status, moved
 
 #: Commands of users for one step, not for the whole run. They stop its attempt, whose outcome is ignored.
@@ -211,6 +214,8 @@ def _attempt_starting(
     number = state.attempt_number(event.step)
     if state.phase[event.step] is not Phase.RUNNING or state.begun.get(event.step) == number:
         return None
+    if event.pages:
+        return _map_begins(prepared, state, event, number)
     if event.child is None:
         return Change(Kind.STARTED, event.step, number, None, None)
     if event.step in state.child_of:
@@ -218,8 +223,51 @@ def _attempt_starting(
     return Change(Kind.STARTED, event.step, number, None, EntryData(child=event.child))
 
 
+def _map_begins(prepared: Prepared, state: RunState, event: events.AttemptStarting, number: int) -> Change | None:
+    """Plan that the first pages of a map begin, or that it ends at once."""
+    index, each = event.step, prepared.graph.steps[event.step].each
+    assert each is not None
+    if index in state.maps:
+        return None  # an earlier owner may have started its pages
+    try:
+        items = items_of(prepared, state, index)
+        size = page_size(each, items) if items else 1
+    except MapError as problem:
+        ending = Ending.TEMPLATE_ERROR if problem.error.code == TEMPLATE_ERROR else Ending.FAILED
+        return Change(Kind.ENDED, index, number, ending, EntryData(error=problem.error))
+    if not items:
+        result = msgspec.Raw(result_of_map(MapState(0, 1), []))
+        return Change(Kind.ENDED, index, number, Ending.SUCCESS, EntryData(result=result))
+    data = EntryData(map=MapBegun(len(items), size), pages=list(event.pages[: ceil(len(items) / size)]))
+    return Change(Kind.PAGED, index, number, None, data)
+
+
+def _page_ended(event: events.ChildEnded, prepared: Prepared, state: RunState, now: Instant) -> Change | None:
+    """Plan the end of a page: the next page begins, or the map has failed."""
+    index, each = event.step, prepared.graph.steps[event.step].each
+    assert each is not None
+    found, number = state.maps[index], state.attempt_number(index)
+    page = found.open.get(event.child)
+    if page is None:
+        return None
+    succeeded, failed = event.counts or (0, 0)
+    if event.ending is not Ending.SUCCESS and not failed:
+        failed = min(found.size, found.count - page * found.size) - succeeded  # it was stopped from outside
+    after = replace(found, succeeded=found.succeeded + succeeded, failed=found.failed + failed)
+    data = EntryData(message=event.message, page=PageEnded(event.child, succeeded, failed))
+    if is_intolerable(each, after):
+        data.error, data.ms = intolerable(after), _stood(state, index, now)
+        data.result = msgspec.Raw(msgspec.json.encode({"items": counts_of(after)}))
+        return Change(Kind.ENDED, index, number, Ending.FAILED, data)
+    if found.has_more() and event.spare is not None:
+        data.pages = [event.spare]
+    return Change(Kind.PAGED, index, number, None, data)
+
+
 def _child_ended(event: events.ChildEnded, prepared: Prepared, state: RunState, now: Instant) -> Change | None:
     index = event.step
+    if index in state.maps:
+        return _page_ended(event, prepared, state, now)
     if not _is_child_of(state, index, event.child):
         return None
     number, data = state.attempt_number(index), EntryData(ms=_stood(state, index, now), message=event.message)
@@ -302,7 +350,8 @@ def _adopted(event: events.Adopted, prepared: Prepared, state: RunState, now: In
 
 def _released(event: events.Released, prepared: Prepared, state: RunState, now: Instant) -> Change | None:
     index = event.step
-    is_starting_child = index in state.child_of and state.phase[index] is Phase.RUNNING
+    has_children = index in state.child_of or index in state.maps
+    is_starting_child = has_children and state.phase[index] is Phase.RUNNING
     is_begun = index in state.begun and prepared.steps[index].on_crash is OnCrash.RETRY
     if not is_starting_child and not is_begun:
         return None

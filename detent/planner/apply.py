@@ -13,9 +13,9 @@ from detent.planner.prepared import Prepared
 from detent.planner.settle import Settling, forget_child
 from detent.planner.suspects import delay_suspects, struck_by_crash, wait_if_suspect
 from detent.run.call import Op, name_of, op_of
-from detent.run.journal import EntryData, Kind
+from detent.run.journal import EntryData, Kind, PageEnded
 from detent.run.outcomes import StepError
-from detent.run.state import Checkpoint, ChildRun, Operation, Phase, RunState
+from detent.run.state import Checkpoint, ChildRun, MapState, Operation, Phase, RunState
 from detent.run.status import Status, moved
 
 UNCERTAIN = "uncertain"
@@ -44,6 +44,8 @@ def apply(prepared: Prepared, state: RunState, change: Change, judge: Judge, now
             _operation(prepared, state, change, now)
         case Kind.RETRY:
             _retry(prepared, state, change, settling)
+        case Kind.PAGED:
+            _paged(state, change)
         case Kind.STARTED | Kind.RECEIVED | Kind.REUSED:
             _noted(prepared, state, change, now)
         case Kind.ADOPTED:
@@ -104,6 +106,35 @@ def _child_noted(prepared: Prepared, state: RunState, index: int, child: str, no
         state.set_timer(index, Phase.CHILD, until)
 
 
+def _paged(state: RunState, change: Change) -> None:
+    """Record that pages of a map began, or that one has ended. The step starts what began, or collects the results.
+
+    If the step is in flight, its attempt does that when it is over.
+    """
+    index, data = change.step, change.data
+    assert index is not None
+    assert data is not None
+    if data.map is not None:
+        state.maps[index] = MapState(data.map.count, data.map.size)
+    found = state.maps[index]
+    if data.page is not None:
+        _page_ended(state, found, data.page)
+    for child in data.pages:
+        found.open[child] = len(found.pages)
+        found.pages.append(child)
+        state.children[child] = index
+    if state.phase[index] is Phase.CHILD and (data.pages or not found.open):
+        state.until.pop(index, None)
+        _make_ready(state, index)
+
+
+def _page_ended(state: RunState, found: MapState, page: PageEnded) -> None:
+    found.open.pop(page.child, None)
+    state.children.pop(page.child, None)
+    found.succeeded += page.succeeded
+    found.failed += page.failed
+
+
 def take(state: RunState, step: int) -> None:
     """Mark a ready or retrying step as running, because it is in flight."""
     if state.phase[step] in (Phase.READY, Phase.RETRYING):
@@ -146,6 +177,8 @@ def _ended(prepared: Prepared, state: RunState, change: Change, settling: Settli
         state.results[index] = bytes(data.result)
     if data is not None and data.message is not None:
         forget_child(state, index)  # if it has one, this is the message of its end
+        if data.page is not None:
+            _page_ended(state, state.maps[index], data.page)
     state.errors.pop(index, None)  # that was the error of an earlier attempt
     if data is not None and data.finished:
         state.is_finished, state.finisher = True, index
@@ -168,6 +201,7 @@ def _retry(prepared: Prepared, state: RunState, change: Change, settling: Settli
     assert data is not None
     if not data.released:
         _leave_child(state, index, data, settling)
+        state.maps.pop(index, None)
     if not data.released:
         state.stalled = 0
         state.strikes.pop(index, None)

@@ -19,7 +19,7 @@ def make_call(prepared: Prepared, state: RunState, index: int, view: RunView | N
     """
     step = prepared.steps[index]
     parameters = step.config.source
-    if not step.config.is_constant:
+    if not step.config.is_constant and step.items is None:
         try:
             parameters = step.config.render(call_scope(prepared, state, index))
         except ExpressionError as error:

@@ -76,8 +76,8 @@ def attempt_ended(
             return move(prepared, state, index, graph)
         case Suspend(until, seen):
             return suspended(prepared, state, index, until, seen, now)
-        case Delegated():
-            return _delegated(state, index)
+        case Delegated(pages):
+            return _delegated(state, index, pages)
 
 
 def _without_another_try(outcome: FlowOutcome) -> FlowOutcome | Fail:
@@ -91,10 +91,18 @@ def _without_another_try(outcome: FlowOutcome) -> FlowOutcome | Fail:
             return outcome
 
 
-def _delegated(state: RunState, index: int) -> Plan:
-    """Plan that a step waits for its child run. No entry is written: the child's id is in the journal."""
+def _delegated(state: RunState, index: int, pages: int) -> Plan:
+    """Plan that a step waits for its child run, or for the pages of its map. No entry is written: the ids are in the
+    journal. If pages began or all of them have ended meanwhile, the step goes on at once."""
     state.running -= 1
-    state.set_timer(index, Phase.CHILD, state.child_of[index].until)
+    found = state.maps.get(index)
+    if found is None:
+        state.set_timer(index, Phase.CHILD, state.child_of[index].until)
+    elif len(found.pages) > pages or not found.open:
+        state.phase[index] = Phase.READY
+        state.ready[index] = None
+    else:
+        state.phase[index] = Phase.CHILD
     return Plan(None, [], [], [])
 
 
@@ -113,7 +121,7 @@ def reattempted(event: events.Reattempted, prepared: Prepared, state: RunState, 
     if index is None:
         return None
     # An attempt ends here only if the step is in flight or has a child; 0 means that none does.
-    is_begun = state.phase[index] is Phase.RUNNING or index in state.child_of
+    is_begun = state.phase[index] is Phase.RUNNING or index in state.child_of or index in state.maps
     number = state.attempt_number(index) if is_begun else 0
     data = EntryData(by=event.by, retry_at=now + micros(max(0.0, event.wait)))
     return Change(Kind.RETRY, index, number, None, data)

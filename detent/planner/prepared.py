@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from detent.expressions import Expression, Template, compile_expression, compile_template
-from detent.graph.model import Edge, Ending, Graph, Join, OnCrash, Route, StepKind
+from detent.graph.model import Edge, Ending, Graph, Join, OnCrash, Route, Step, StepKind
+from detent.run.journal import Page
 from detent.run.state import RunFacts, RunState
 
 
@@ -41,6 +42,8 @@ class PreparedStep:
     accepts_early: bool  # a wait stores a callback that arrives before the wait is active
     question: Expression | None  # of a condition step
     is_detached: bool  # a child run that the step does not wait for
+    items: Template | None  # of a map: its list
+    collect: Template | None  # of a map: what is gathered of each item
     rerender: bool
 
 
@@ -54,7 +57,8 @@ class Prepared:
     order: tuple[int, ...]
     output: Template | None
     wait_steps: dict[str, PreparedStep]
-    child_steps: tuple[int, ...]
+    child_steps: tuple[int, ...]  # steps that go on as child runs
+    page: Page | None = None  # this is the graph of a page of a map
 
     def new_state(self, facts: RunFacts) -> RunState:
         """Build the state of a run before anything is decided."""
@@ -82,7 +86,7 @@ def prepare(graph: Graph) -> Prepared:
             incoming=incoming[index],
             outgoing=tuple(outgoing[index]),
             first_match=step.route is Route.FIRST_MATCH,
-            on_record=step.on_crash is not OnCrash.RETRY or step.kind is StepKind.SUBWORKFLOW,
+            on_record=step.on_crash is not OnCrash.RETRY or _has_children(step),
             on_crash=step.on_crash,
             timeout=step.timeout,
             delay=step.delay,
@@ -92,13 +96,21 @@ def prepare(graph: Graph) -> Prepared:
             else None,
             is_detached=step.kind is StepKind.SUBWORKFLOW and bool(step.config.get("detached")),
             rerender=step.rerender,
+            items=None if step.each is None else compile_template(step.each.items, graph.language),
+            collect=None
+            if step.each is None or step.each.collect is None
+            else compile_template(step.each.collect, graph.language),
         )
         for index, step in enumerate(graph.steps)
     )
     output = None if graph.output is None else compile_template(graph.output, graph.language)
     waits = {step.name: step for step in steps if step.kind is StepKind.WAIT}
-    children = tuple(step.index for step in steps if step.kind is StepKind.SUBWORKFLOW)
+    children = tuple(index for index, step in enumerate(graph.steps) if _has_children(step))
     return Prepared(graph, steps, numbers, _order(steps), output, waits, children)
+
+
+def _has_children(step: Step) -> bool:
+    return step.kind is StepKind.SUBWORKFLOW or step.each is not None
 
 
 def _outgoing(graph: Graph, numbers: dict[str, int]) -> list[list[PreparedEdge]]:

@@ -7,8 +7,9 @@ from typing import Final
 import msgspec
 
 from detent.expressions import ExpressionError
-from detent.graph.model import Ending, StepKind
+from detent.graph.model import Ending, FailurePolicy, StepKind
 from detent.instant import Instant
+from detent.planner.maps import collected
 from detent.planner.prepared import Prepared
 from detent.planner.scope import OUTPUT, build_scope, in_context
 from detent.run.plan import RunEnd
@@ -52,6 +53,8 @@ def unhandled(prepared: Prepared, state: RunState) -> list[int]:
 
 def run_end(prepared: Prepared, state: RunState, now: Instant) -> RunEnd:
     """Return the end of a run whose steps have all ended. It is completed if every failure was handled."""
+    if prepared.page is not None:
+        return _page_end(prepared, state)
     left = [] if state.is_finished else unhandled(prepared, state)
     status = Status.FAILED if left else Status.COMPLETED
     error = f"{prepared.steps[left[0]].name}: {state.errors[left[0]].message}" if left else None
@@ -61,6 +64,21 @@ def run_end(prepared: Prepared, state: RunState, now: Instant) -> RunEnd:
         output, error = None, error or f"output: {problem.message}"
     if output is not None and len(output) > SIZE_LIMIT:
         output, error = None, error or "output: it is larger than 256 KB and was not stored"
+    return RunEnd(status, output, error)
+
+
+def _page_end(prepared: Prepared, state: RunState) -> RunEnd:
+    """Return the end of a page of a map. Failed items fail it only if the map stops at the first failure."""
+    stops = prepared.graph.on_failure is FailurePolicy.FAIL_FAST
+    left = state.failures if stops and not state.is_finished else []
+    status = Status.FAILED if left else Status.COMPLETED
+    error = f"item {prepared.steps[left[0]].name}: {state.errors[left[0]].message}" if left else None
+    try:
+        output = collected(prepared, state)
+    except ExpressionError as problem:
+        return RunEnd(status, None, error or f"collect: {problem.message}")
+    if output is None:
+        error = error or "the collected values are larger than 256 KB and were not stored; gather less with collect"
     return RunEnd(status, output, error)
 
 

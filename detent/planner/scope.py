@@ -13,6 +13,7 @@ both forms.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -22,6 +23,7 @@ from detent.graph.model import FAILURES, GRAPH_SCOPE, Ending, StepKind
 from detent.ids import RUN, show
 from detent.instant import Instant, iso
 from detent.planner.prepared import Prepared
+from detent.run.journal import Page
 from detent.run.state import Phase, RunState
 
 _decode = msgspec.json.Decoder().decode
@@ -84,7 +86,7 @@ def _step_data(prepared: Prepared, state: RunState, index: int) -> object:
         return None
     view = step_view(prepared, state, index)
     if ending not in FAILURES:
-        is_child = prepared.steps[index].kind is StepKind.SUBWORKFLOW
+        is_child = prepared.steps[index].kind is StepKind.SUBWORKFLOW and prepared.steps[index].items is None
         return {"outputs": view["output"], "run_id": view["run_id"]} if is_child else view["output"]
     data = {"error": view["error"], "errorNode": prepared.steps[index].name}
     return data if view["output"] is None else {**data, "output": view["output"]}
@@ -132,6 +134,8 @@ def step_view(prepared: Prepared, state: RunState, index: int) -> dict[str, obje
     view: dict[str, object] = dict.fromkeys(RESULT_KEYS)
     if prepared.steps[index].kind is StepKind.SUBWORKFLOW:
         view["run_id"] = None
+    if prepared.steps[index].items is not None:
+        view["items"] = None
     view["status"] = status_word(prepared, state, index)
     raw = state.results.get(index)
     if raw is not None and state.phase[index] is Phase.ENDED:
@@ -165,14 +169,37 @@ def call_scope(prepared: Prepared, state: RunState, index: int) -> Scope:
     counts as the same one, except for its number.
     """
     step = prepared.steps[index]
+    return _attempt_scope(prepared, state, index, step.config.language)
+
+
+def items_scope(prepared: Prepared, state: RunState, index: int) -> Scope:
+    """Build what the list of a map reads."""
+    items = prepared.steps[index].items
+    return _attempt_scope(prepared, state, index, 1 if items is None else items.language)
+
+
+def _attempt_scope(prepared: Prepared, state: RunState, index: int, language: int) -> Scope:
+    step = prepared.steps[index]
     ready, number, place = state.since[index], 1, step.name
     if step.rerender:
         ready, number = state.retried_at.get(index, ready), state.attempt_number(index)
         place = f"{step.name}/{state.attempts[index]}"
-    scope = build_scope(prepared, state)
+    scope = build_scope(prepared, state) if prepared.page is None else _item_scope(prepared.page, state, index)
     if prepared.graph.scope == GRAPH_SCOPE:
         scope = {**scope, "attempt": {"number": number, "at": iso(ready)}}
-    return in_context(scope, state, ready, place) if step.config.language > 1 else scope
+    return in_context(scope, state, ready, place) if language > 1 else scope
+
+
+def _item_scope(page: Page, state: RunState, index: int) -> Scope:
+    """Build what the templates of an item read: the item, its number, and the values that the page was started with."""
+    given = _page_input(state.facts.input)
+    return {**given["outer"], "item": given["body"]["items"][index], "index": page.first + index}
+
+
+@lru_cache(maxsize=32)
+def _page_input(raw: bytes) -> dict[str, Any]:
+    """Decode the input of a page. Its items are rendered one after the other, and each would decode all of it."""
+    return _decode(raw)  # type: ignore[no-any-return]
 
 
 def build_scope(prepared: Prepared, state: RunState) -> Scope:

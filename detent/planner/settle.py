@@ -81,15 +81,23 @@ class Settling:
         state.ready.pop(index, None)
         if state.strikes:
             state.strikes.pop(index, None)
-        if state.child_of:
+        if state.child_of or state.maps:
             self.leave_child(index)
 
     def leave_child(self, index: int) -> None:
-        """Cancel the child run of a step, because the step does not wait for it any more."""
+        """Cancel the child run of a step, or the pages of a map, because the step does not wait for them any more."""
         state, child = self._state, forget_child(self._state, index)
         if child is not None and not self._steps[index].is_detached:
-            state.cancelled += 1
-            self.cancelled.append((child.id, state.cancelled))
+            self._cancel(child.id)
+        if index in state.maps:
+            for page in state.maps[index].open:
+                state.children.pop(page, None)
+                self._cancel(page)
+            state.maps[index].open.clear()
+
+    def _cancel(self, child: str) -> None:
+        self._state.cancelled += 1
+        self.cancelled.append((child, self._state.cancelled))
 
     def _end(self, index: int, ending: Ending, error: StepError | None = None) -> None:
         state = self._state

@@ -20,14 +20,18 @@ class AttemptEnded(msgspec.Struct, frozen=True):
 
 class AttemptStarting(msgspec.Struct, frozen=True):
     """An attempt is about to begin whose start must be in the journal before its effect. `child` is the id of the run
-    that it starts if the step is a child run."""
+    that it starts if the step is a child run, and `pages` has those of its first pages if it is a map."""
 
     step: int
     child: str | None = None
+    pages: tuple[str, ...] = ()
 
 
 class ChildEnded(msgspec.Struct, frozen=True):
-    """The child run of a step has ended."""
+    """The child run of a step has ended.
+
+    If it is a page of a map, `counts` has the numbers of items that have succeeded and failed, as far as they are
+    known, and `spare` is the id for the next page."""
 
     step: int
     child: str
@@ -35,6 +39,8 @@ class ChildEnded(msgspec.Struct, frozen=True):
     result: bytes
     error: StepError | None
     message: int
+    counts: tuple[int, int] | None = None
+    spare: str | None = None
 
 
 class ChildContinued(msgspec.Struct, frozen=True):

@@ -19,7 +19,9 @@ class Kind(StrEnum):
     """What an entry records. The list is closed: an unknown kind stops the fold.
 
     `began` and `checkpoint` belong to durable functions; their `step` is the key of an operation. `began`: an operation
-    that takes time began (a sleep, a wait, a child, or a retry). `checkpoint`: an operation has ended."""
+    that takes time began (a sleep, a wait, a child, or a retry). `checkpoint`: an operation has ended.
+
+    `paged`: pages of a map began, or one has ended."""
 
     ENDED = "ended"
     RETRY = "retry"
@@ -36,6 +38,7 @@ class Kind(StrEnum):
     MOVED = "moved"
     BEGAN = "began"
     CHECKPOINT = "checkpoint"
+    PAGED = "paged"
 
 
 class Placed(msgspec.Struct, omit_defaults=True, frozen=True):
@@ -47,16 +50,41 @@ class Placed(msgspec.Struct, omit_defaults=True, frozen=True):
     asked: bool = False
 
 
+class Page(msgspec.Struct, omit_defaults=True, frozen=True):
+    """The items that a page of a map has: `size` items from the number `first` on. `step` is the map."""
+
+    step: str
+    first: int
+    size: int
+
+
+class MapBegun(msgspec.Struct, frozen=True):
+    """How many items a map has in all, and how many a page has."""
+
+    count: int
+    size: int
+
+
+class PageEnded(msgspec.Struct, frozen=True):
+    """The end of a page, and how many of its items have succeeded and failed."""
+
+    child: str
+    succeeded: int
+    failed: int
+
+
 class Family(msgspec.Struct, omit_defaults=True, frozen=True):
     """Where a child run stands below its parents.
 
     `step` is the step or operation of its parent that started it. `depth` counts the runs above it, and `path` has the
-    ids of their workflows, the topmost first. `detached`: its parent does not wait for it."""
+    ids of their workflows, the topmost first. `detached`: its parent does not wait for it. `page`: it is a page of a
+    map."""
 
     step: str
     depth: int = 1
     path: tuple[str, ...] = ()
     detached: bool = False
+    page: Page | None = None
 
 
 class Decided(msgspec.Struct, omit_defaults=True):
@@ -110,6 +138,7 @@ class EntryData(msgspec.Struct, omit_defaults=True):
     durable function. In an adoption, `until` is when the attempt that was in flight may start again. `finished`: the
     run ends with this step. `graph`: the graph that the run was moved to. `carried`: how each step ended that it takes
     along. `released`: the attempt with a `started` entry was given up, and it is unknown whether its effect happened.
+    Of a map: `map` when it begins, `pages` that begin (the ids of their runs), and the `page` that has ended.
     """
 
     result: msgspec.Raw = msgspec.Raw(b"")
@@ -126,6 +155,9 @@ class EntryData(msgspec.Struct, omit_defaults=True):
     released: bool = False
     graph: bytes = b""
     carried: dict[str, CarriedEntry] = {}
+    map: MapBegun | None = None
+    pages: list[str] = []
+    page: PageEnded | None = None
 
 
 class Entry(NamedTuple):

@@ -120,7 +120,9 @@ class Suspend(msgspec.Struct, frozen=True):
 
 
 class Delegated(msgspec.Struct, frozen=True):
-    """The child run of the step exists. The step ends when the child ends."""
+    """The child run of the step exists. The step ends when the child ends. Of a map: its first `pages` exist."""
+
+    pages: int = 0
 
 
 Outcome = Done | Fail | Skip | Reattempt | Cancel | Pause | Finish | Move | Suspend | Delegated

@@ -48,6 +48,7 @@ class RunFacts:
     parent: bytes | None = None
     workflow_id: bytes = b""
     family: journal.Family | None = None
+    version: int = 0
 
 
 class Checkpoint(NamedTuple):
@@ -82,6 +83,23 @@ class ChildRun(NamedTuple):
 
     id: str
     until: int | None
+
+
+@dataclass(slots=True)
+class MapState:
+    """A map: `count` items in pages of `size`. `pages` has the runs of the pages that began, in order, and `open` those
+    that have not ended."""
+
+    count: int
+    size: int
+    pages: list[str] = field(default_factory=list)
+    open: dict[str, int] = field(default_factory=dict)
+    succeeded: int = 0
+    failed: int = 0
+
+    def has_more(self) -> bool:
+        """Return whether there are pages that have not begun."""
+        return len(self.pages) * self.size < self.count
 
 
 class Carried(NamedTuple):
@@ -120,7 +138,8 @@ class RunState:
     operations: dict[str, Operation] = field(default_factory=dict)  # of a durable function, begun and not ended
     children: dict[str, ChildOwner] = field(default_factory=dict)  # child runs that are awaited: by which owner
     child_of: dict[int, ChildRun] = field(default_factory=dict)  # the child runs of steps, from their `started` entry
-    cancelled: int = 0  # children of steps that were told to stop
+    maps: dict[int, MapState] = field(default_factory=dict)
+    cancelled: int = 0  # child runs of steps that were cancelled
     unsure: frozenset[str] = frozenset()  # children that may not exist: their start may have been interrupted
     carried: dict[int, Carried] = field(default_factory=dict)  # how steps ended before the run was moved
     left_behind: dict[str, journal.CarriedEntry] = field(default_factory=dict)  # and steps not in its graph

@@ -24,7 +24,8 @@ from typing import Any, ClassVar, Literal, cast
 from detent.clock import Clock
 from detent.engine.callbacks import CallbackTokens
 from detent.engine.engine import Engine
-from detent.engine.start import AcceptedRun, PreparedStart, start_run
+from detent.engine.prepared_start import PreparedStart
+from detent.engine.start import AcceptedRun, start_run
 from detent.engine.tuning import Tuning
 from detent.errors import CommitUnknown, StoreBusy, StoreError, StoreLocked
 from detent.forms.steps.form import compile_steps

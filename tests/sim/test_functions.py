@@ -66,12 +66,12 @@ def _asleep_for_good(prepared: Any, state: Any, index: int, until: int | None, s
     return Plan(None, [], [], [])
 
 
-def _forgets(mail: Any, run: Any) -> Any:
-    event: Any = _operation_event(mail, run)
+def _forgets(mail: Any, run: Any, new_id: Any) -> Any:
+    event: Any = _child_event(mail, run, new_id)
     return None if event is not None and run.port is None and event.key.startswith("@signal") else event
 
 
-_operation_event = inbox.operation_event
+_child_event = inbox.child_event
 _prepare_successor = ChildStarts.prepare_successor
 _attempt_ended = runner.Runner._attempt_ended
 _read = inbox.Mailbox._read

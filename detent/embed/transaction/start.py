@@ -25,7 +25,8 @@ from detent.embed.transaction.connection import (
     adapt,
 )
 from detent.engine.cache import refuse_unless_active, startable
-from detent.engine.start import LATEST, PreparedStart, unowned
+from detent.engine.prepared_start import PreparedStart
+from detent.engine.start import LATEST, unowned
 from detent.errors import AlreadyActive, InvalidInput, NotFound, Problem, RequestIdReused, RequestIdTaken, StoreBusy
 from detent.graph import codec
 from detent.ids import RUN, new_id, show

@@ -25,6 +25,7 @@ from detent.forms.graph.node import WrittenEdge, WrittenNode, read_node
 from detent.forms.graph.scope import GraphScope
 from detent.forms.kinds import user_actions
 from detent.forms.names import read_priority, read_queue
+from detent.forms.scope import ITEM_NAMES
 from detent.forms.templates import needed_language, template_reads
 from detent.forms.triggers import TRIGGER_FIELDS, read_trigger
 from detent.forms.workflow_fields import placed, read_description, read_labels, read_trigger_schema
@@ -257,7 +258,9 @@ def _check_reads(graph: Graph, nodes: list[WrittenNode], fields: Fields) -> None
     scope = GraphScope({node.name: node.kind for node in nodes}, before, graph.vars, problems)
     for node in nodes:
         for read in node.reads:
-            scope.check(read, node.name)
+            scope.check(read, node.name, ITEM_NAMES if node.map is not None else ())
+        if node.map is not None:
+            scope.check_map(node.map, node.name)
         for edge in node.edges:
             for read in edge.reads:
                 scope.check_edge(read, node.name)

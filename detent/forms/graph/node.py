@@ -11,10 +11,13 @@ from detent.forms.kinds import (
     LARGEST_VERSION,
     LONGEST_WORKFLOW,
     TRIED_KINDS,
+    MapFields,
     Work,
+    WrittenMap,
     action_name_problem,
     child_config,
     read_action,
+    read_map,
 )
 from detent.forms.names import check_step_name, read_priority, read_queue
 from detent.forms.templates import Read, condition, template_reads
@@ -36,6 +39,7 @@ from detent.graph.model import (
 from detent.values.durations import MILLISECONDS
 from detent.values.fields import Fields, Problems, described
 
+MAP_FIELDS: Final = MapFields("forEach", "maxParallel", "collect", "onItemFailure", "tolerate", "maxItems")
 _TYPES: Final = {
     "action": ("actionType", "parameters", "policies"),
     "subworkflow": (
@@ -47,6 +51,7 @@ _TYPES: Final = {
 _SHARED: Final = (
     *("id", "displayName", "description", "nodeType", "edges", "onFailure", "routePolicy", "join", "if"),
     *("queue", "priority"),
+    *MAP_FIELDS.all(),
 )
 NODE_FIELDS: Final = (*_SHARED, *dict.fromkeys(name for names in _TYPES.values() for name in names))
 EDGE_FIELDS: Final = ("targetNode", "when", "condition", "onError")
@@ -129,6 +134,7 @@ class WrittenNode:
     queue: str | None = None
     priority: int | None = None
     rerender: bool = False
+    map: WrittenMap | None = None
 
     def step(self) -> Step:
         """Build the step of the graph."""
@@ -145,6 +151,7 @@ class WrittenNode:
             queue=self.queue,
             priority=self.priority,
             rerender=self.rerender,
+            each=None if self.map is None else self.map.each,
         )
 
 
@@ -165,6 +172,7 @@ def read_node(
     node.route = Route.FIRST_MATCH if first_match else Route.PARALLEL
     node.queue, node.priority = read_queue(fields), read_priority(fields)
     _read_type(fields, node, actions)
+    node.map = read_map(fields, MAP_FIELDS, node.kind)
     node.edges = [*_edges(fields), *_on_failure(fields)]
     return node
 

@@ -19,6 +19,7 @@ from detent.forms.compiled import Compiled, Limits
 from detent.forms.definition import checked_document
 from detent.forms.kinds import user_actions
 from detent.forms.names import read_name, read_priority, read_queue
+from detent.forms.scope import ITEM_NAMES
 from detent.forms.steps.scope import StepsScope
 from detent.forms.steps.step import WrittenStep, read_step
 from detent.forms.templates import needed_language, template_reads
@@ -161,11 +162,13 @@ def _check_graph(graph: Graph, written: list[WrittenStep], fields: Fields) -> No
     # cycle are not checked. So a misspelled need is one problem, not one for each template after it.
     unclear = tuple(Edge(step.name, step.name) for step in written if step.unclear)
     known = replace(graph, edges=graph.edges + unclear)
-    before = upstream(known, [step.name for step in written if step.reads])
+    before = upstream(known, [step.name for step in written if step.reads or step.map is not None])
     scope = StepsScope({step.name: step.kind for step in written}, before, problems)
     for step in written:
         for read in step.reads:
-            scope.check(read, step.name)
+            scope.check(read, step.name, ITEM_NAMES if step.map is not None else ())
+        if step.map is not None:
+            scope.check_map(step.map, step.name)
     for read in template_reads(graph.output, "output", problems):
         scope.check(read, None)
 

@@ -11,10 +11,13 @@ from detent.forms.kinds import (
     LONGEST_WORKFLOW,
     REQUEST_FIELDS,
     TRIED_KINDS,
+    MapFields,
     Work,
+    WrittenMap,
     action_name_problem,
     child_config,
     read_action,
+    read_map,
     read_request,
     read_sleep,
     read_wait,
@@ -73,7 +76,8 @@ _HASTY: Final = 0.1
 _RETRY: Final = Retry()
 
 _KINDS: Final = ("url", "sleep", "wait_for_webhook", "action", "workflow")
-_SHARED: Final = ("needs", "if", "queue", "priority", "description", "name")
+_MAP: Final = MapFields("for_each", "max_parallel", "collect", "on_item_failure", "tolerate", "max_items")
+_SHARED: Final = ("needs", "if", "queue", "priority", "description", "name", *_MAP.all())
 _TRIED: Final = (*RETRY_FIELDS, "timeout", "on_crash")
 _FIELDS: Final = {
     "url": (*_SHARED, *_TRIED, *REQUEST_FIELDS),
@@ -107,6 +111,7 @@ class WrittenStep:
     queue: str | None = None
     priority: int | None = None
     unclear: bool = False
+    map: WrittenMap | None = None
 
     def step(self) -> Step:
         """Build the step of the graph."""
@@ -120,6 +125,7 @@ class WrittenStep:
             on_crash=self.on_crash,
             queue=self.queue,
             priority=self.priority,
+            each=None if self.map is None else self.map.each,
         )
 
 
@@ -141,6 +147,7 @@ def read_step(name: str, raw: object, path: str, problems: Problems, actions: Co
     written.priority = read_priority(fields)
     read_description(fields)
     _read_kind(fields, written, actions)
+    written.map = read_map(fields, _MAP, written.kind)
     return written
 
 

@@ -13,10 +13,10 @@ import pytest
 from detent.commands.children import ChildStarts
 from detent.documents.answers import as_json
 from detent.engine import claims
-from detent.engine.inbox import operation_event
+from detent.engine.inbox import child_event
 from detent.engine.owned_run import OwnedRun
 from detent.graph.model import Ending
-from detent.ids import RUN, parse, show
+from detent.ids import RUN, new_id, parse, show
 from detent.planner.fold import fold
 from detent.process import App, run_app
 from detent.python.functions import Run, gather, workflow
@@ -201,7 +201,7 @@ def test_the_child_of_a_message_is_looked_up() -> None:
 
     def event(child: str, status: str) -> events.Event | None:
         data = b'{"child":"%b","status":"%b"}' % (child.encode(), status.encode())
-        return operation_event(Mail(7, owned.id, 1, MessageKind.CHILD, None, data, 0), owned)
+        return child_event(Mail(7, owned.id, 1, MessageKind.CHILD, None, data, 0), owned, new_id)
 
     told = event("run_2", "completed")
     assert isinstance(told, events.OperationEnded)

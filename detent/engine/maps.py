@@ -1,0 +1,115 @@
+"""The engine's side of maps: start the pages that began, and collect their outputs when all have ended."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+
+import msgspec
+
+from detent.engine.child_steps import existing_children
+from detent.engine.children import Children, family_of
+from detent.engine.owned_run import OwnedRun
+from detent.engine.prepared_start import PreparedStart
+from detent.errors import DetentError, StoreError, Unavailable
+from detent.expressions import ExpressionError
+from detent.forms.kinds import user_actions
+from detent.graph.codec import FEATURES
+from detent.ids import RUN, parse
+from detent.planner.judge import TEMPLATE_ERROR
+from detent.planner.maps import MapError, items_of, outer_values, page_of, result_of_map
+from detent.run.journal import Page
+from detent.run.outcomes import Delegated, Done, Fail, Outcome, StepError
+from detent.values.limits import INPUT_LIMIT
+
+#: Seconds between two attempts while the node cannot write or read.
+PAUSE: Final = 1.0
+
+StartPage = Callable[[PreparedStart], Awaitable[None]]
+
+
+class MapWork:
+    """Makes the attempts of maps. A page that exists is not started again."""
+
+    def __init__(self, children: Children) -> None:
+        self._children = children
+
+    async def attempt(self, run: OwnedRun, index: int) -> Outcome:
+        """Start the open pages of a map that do not exist, or end the map if all its pages have ended."""
+        while True:
+            try:
+                found = run.state.maps[index]
+                begun = len(found.pages)
+                if not found.open and not found.has_more():
+                    return await self._collect(run, index)
+                await self._start_pages(run, index)
+                return Delegated(begun)
+            except (Unavailable, StoreError):
+                await asyncio.sleep(PAUSE)
+            except MapError as problem:
+                return Fail(problem.error, retry=False)
+            except DetentError as error:
+                return Fail(StepError(error.code, f"a page cannot be started: {error}"), retry=False)
+
+    async def _start_pages(self, run: OwnedRun, index: int) -> None:
+        found, start = run.state.maps[index], self._children.start_page
+        if start is None:
+            raise Unavailable("this engine cannot start runs")
+        there = await existing_children(self._children, run, list(found.open))
+        missing = [(child, number) for child, number in found.open.items() if child not in there]
+        if not missing:
+            return
+        items = items_of(run.prepared, run.state, index)
+        outer = _outer(run, index)
+        for child, number in missing:
+            first = number * found.size
+            request = _page_start(run, index, child, first, items[first : first + found.size], outer)
+            run.absent.discard(child)
+            await start(request)
+            run.present.add(child)
+
+    async def _collect(self, run: OwnedRun, index: int) -> Outcome:
+        outputs = []
+        for child in run.state.maps[index].pages:
+            row = await self._children.row_of(run.state.facts.tenant, parse(RUN, child))
+            outputs.append(None if row is None else row.output)
+        return Done(result_of_map(run.state.maps[index], outputs))
+
+
+def _outer(run: OwnedRun, index: int) -> dict[str, Any]:
+    try:
+        return outer_values(run.prepared, run.state, index)
+    except ExpressionError as error:
+        raise MapError(TEMPLATE_ERROR, error.message) from None
+
+
+def _page_start(
+    run: OwnedRun, index: int, child: str, first: int, items: list[Any], outer: dict[str, Any]
+) -> PreparedStart:
+    facts, step = run.state.facts, run.prepared.graph.steps[index]
+    page = Page(step.name, first, len(items))
+    given = {"body": {"items": items}, "headers": {}, "query": {}, "outer": outer}
+    raw = msgspec.json.encode(given)
+    if len(raw) > 2 * INPUT_LIMIT:
+        message = (
+            f"the items and what their templates read have {len(raw)} bytes; at most {2 * INPUT_LIMIT} are allowed"
+        )
+        raise MapError("page_too_large", message)
+    family = msgspec.structs.replace(family_of(facts, step.name), page=page)
+    return PreparedStart(
+        tenant=facts.tenant,
+        workflow=facts.workflow_id,
+        version=facts.version,
+        name=facts.workflow,
+        prepared=page_of(run.prepared, page),
+        input=raw,
+        trigger="map",
+        queue=step.queue or run.placed.queue,
+        priority=run.placed.priority if step.priority is None else step.priority,
+        code=(*FEATURES, *user_actions([step])),
+        parent=facts.id,
+        id=parse(RUN, child),
+        family=family,
+        expires_at=facts.expires_at,
+    )

@@ -1,0 +1,209 @@
+"""Maps: a step that runs once for each item of a list.
+
+The list is cut into *pages*. A page is a child run of the same version: its graph has one step per item (`i0`, `i1`,
+...) and no edges, so retries, time limits, crashes and views work for an item as for any step. That graph is not
+stored; it follows from the version, the step and the size of the page. The parent journals two small entries per page.
+
+A few pages are open at once. When one ends, the next begins. After the last one the step makes one more attempt, which
+reads the outputs of the pages and ends the step. A failure that is not tolerated ends the step at once, and the open
+pages are cancelled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import takewhile
+from math import ceil, sqrt
+from typing import Any, Final
+
+import msgspec
+
+from detent.expressions import ExpressionError, read_path
+from detent.graph.model import Each, Ending, FailurePolicy, Graph, ItemFailure, Join, OnCrash, StepKind
+from detent.planner.judge import TEMPLATE_ERROR
+from detent.planner.prepared import Prepared
+from detent.planner.scope import call_scope, items_scope, step_view
+from detent.run.journal import Page
+from detent.run.outcomes import StepError
+from detent.run.state import MapState, RunState
+from detent.values.limits import SIZE_LIMIT
+
+MOST_PAGES_OPEN: Final = 8
+LARGEST_PAGE: Final = 1_000
+USUAL_PAGES: Final = 100
+ITEMS_FAILED: Final = "items_failed"
+#: The names that belong to an item. Everything else is read when its page begins.
+_OF_ITEM: Final = ("item", "index", "result", "attempt")
+
+_encode = msgspec.json.Encoder().encode
+
+
+class MapError(Exception):
+    """The list of a map cannot be used. `error` says why; it fails the step for good."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.error = StepError(code, message)
+
+
+def pages_open(each: Each) -> int:
+    """Return how many pages are open at once."""
+    return min(MOST_PAGES_OPEN, ceil(sqrt(each.parallel)))
+
+
+def items_of(prepared: Prepared, state: RunState, index: int) -> list[Any]:
+    """Return the list of a map, as its templates render it. Raise MapError if it is no list, or too long."""
+    step, each = prepared.steps[index], prepared.graph.steps[index].each
+    assert step.items is not None
+    assert each is not None
+    try:
+        items = step.items.render(items_scope(prepared, state, index))
+    except ExpressionError as error:
+        raise MapError(TEMPLATE_ERROR, f"for_each: {error.message}") from None
+    if not isinstance(items, list):
+        kind = "null" if items is None else type(items).__name__
+        raise MapError("not_a_list", f"for_each must be a list, and it is {kind}")
+    if len(items) > each.max_items:
+        raise MapError("too_many_items", f"for_each has {len(items)} items; at most {each.max_items} are allowed")
+    return items
+
+
+def page_size(each: Each, items: Sequence[Any]) -> int:
+    """Return how many items a page has: about a hundred pages, each with work for its share of `parallel`.
+
+    Raise MapError if a single item is too large for the input of a run.
+    """
+    share = ceil(each.parallel / pages_open(each))
+    size = min(LARGEST_PAGE, max(1, ceil(len(items) / USUAL_PAGES), min(share, len(items))))
+    lengths = [len(_encode(item)) + 1 for item in items]
+    while size > 1 and any(sum(lengths[first : first + size]) > SIZE_LIMIT for first in range(0, len(items), size)):
+        size //= 2
+    if max(lengths) > SIZE_LIMIT:
+        large = lengths.index(max(lengths))
+        raise MapError("item_too_large", f"item {large} has {max(lengths)} bytes; at most {SIZE_LIMIT} are allowed")
+    return size
+
+
+def outer_values(prepared: Prepared, state: RunState, index: int) -> dict[str, Any]:
+    """Return the values that the templates of a map's items read beside the item, at their paths.
+
+    A page has them in its input, so it needs nothing of its parent.
+    """
+    step = prepared.steps[index]
+    scope = items_scope(prepared, state, index)
+    found: dict[str, Any] = {}
+    templates = [step.config, *([step.collect] if step.collect is not None else [])]
+    for reference in (reference for template in templates for reference in template.references):
+        path = tuple(takewhile(lambda key: isinstance(key, str), reference.path))
+        if path and path[0] not in _OF_ITEM:
+            _put(found, path, read_path(scope, path))
+    return found
+
+
+def _put(found: dict[str, Any], path: tuple[Any, ...], value: Any) -> None:
+    """Put a value at its path, unless a shorter path has it already."""
+    inner = found
+    for key in path[:-1]:
+        inner = inner.setdefault(key, {})
+        if not isinstance(inner, dict):
+            return
+    if not isinstance(inner.get(path[-1]), dict) or not isinstance(value, dict):
+        inner[path[-1]] = value
+    else:
+        inner[path[-1]] = {**inner[path[-1]], **value}
+
+
+def page_of(prepared: Prepared, page: Page) -> Prepared:
+    """Return the prepared graph of a page: one step per item, which share everything but their names."""
+    index = prepared.numbers[page.step]
+    step, written = prepared.steps[index], prepared.graph.steps[index]
+    each = written.each
+    assert each is not None
+    stops = each.on_failure is ItemFailure.STOP
+    item = replace(written, each=None, guard=None, join=Join.ANY, delay=None)
+    graph = Graph(
+        steps=tuple(replace(item, name=f"i{number}") for number in range(page.size)),
+        on_failure=FailurePolicy.FAIL_FAST if stops else FailurePolicy.SETTLE,
+        scope=prepared.graph.scope,
+        language=prepared.graph.language,
+        parallel=max(1, each.parallel // pages_open(each)),
+        vars=prepared.graph.vars,
+    )
+    is_child = step.kind is StepKind.SUBWORKFLOW
+    on_record = is_child or written.on_crash is not OnCrash.RETRY
+    one = replace(step, guard=None, incoming=0, outgoing=(), delay=None, items=None, on_record=on_record)
+    steps = tuple(replace(one, index=number, name=f"i{number}") for number in range(page.size))
+    numbers = {one.name: one.index for one in steps}
+    order = tuple(range(page.size))
+    children = order if is_child else ()
+    return Prepared(graph, steps, numbers, order, step.collect, {}, children, page)
+
+
+def is_intolerable(each: Each, found: MapState) -> bool:
+    """Return whether more items have failed than the map tolerates."""
+    if each.on_failure is ItemFailure.STOP:
+        return found.failed > 0
+    allowed = max(each.tolerate, int(each.tolerate_share * found.count))
+    has_limit = bool(each.tolerate or each.tolerate_share)
+    return has_limit and found.failed > allowed
+
+
+def intolerable(found: MapState) -> StepError:
+    """Return the error of a map whose items failed."""
+    some = "1 item" if found.failed == 1 else f"{found.failed} items"
+    return StepError(ITEMS_FAILED, f"{some} of {found.count} failed", {"items": counts_of(found)})
+
+
+def counts_of(found: MapState) -> dict[str, int]:
+    """Return what users and expressions see of the items of a map."""
+    return {"count": found.count, "succeeded": found.succeeded, "failed": found.failed}
+
+
+def result_of_map(found: MapState, outputs: Sequence[bytes | None]) -> bytes:
+    """Build the result of a map from the outputs of its pages, in order: a list, or a note that it is too large."""
+    counts = counts_of(found)
+    size = sum(len(one) for one in outputs if one is not None)
+    if any(one is None for one in outputs) or size > SIZE_LIMIT:
+        return _encode({"items": counts, "truncated": True})
+    inner = b",".join(one[1:-1] for one in outputs if one is not None and one != b"[]")
+    return _encode({"output": msgspec.Raw(b"[%b]" % inner), "items": counts})
+
+
+def page_counts(state: RunState) -> tuple[int, int]:
+    """Return how many items of a page have succeeded, and how many have failed."""
+    succeeded = sum(ending is Ending.SUCCESS for ending in state.ending)
+    failed = sum(ending not in (Ending.SUCCESS, Ending.SKIPPED, Ending.CANCELLED) for ending in state.ending)
+    return succeeded, failed
+
+
+def collected(prepared: Prepared, state: RunState) -> bytes | None:
+    """Return the output of a page: the collected value of each item, null for one that failed. None: it is too large.
+
+    Raise ExpressionError if `collect` cannot be rendered.
+    """
+    found = []
+    for step in prepared.steps:
+        raw = state.results.get(step.index) if state.ending[step.index] is Ending.SUCCESS else None
+        if raw is None:
+            found.append(b"null")
+        elif prepared.output is None:
+            found.append(_output_of(raw))
+        else:
+            scope = {**call_scope(prepared, state, step.index), "result": step_view(prepared, state, step.index)}
+            found.append(_encode(prepared.output.render(scope)))
+    whole = b"[%b]" % b",".join(found)
+    return whole if len(whole) <= SIZE_LIMIT else None
+
+
+class _Outputs(msgspec.Struct):
+    output: msgspec.Raw = msgspec.Raw(b"")
+    body: msgspec.Raw = msgspec.Raw(b"")
+
+
+_outputs = msgspec.json.Decoder(_Outputs)
+
+
+def _output_of(raw: bytes) -> bytes:
+    parts = _outputs.decode(raw)
+    return bytes(parts.output) or bytes(parts.body) or b"null"
