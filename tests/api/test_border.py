@@ -284,3 +284,20 @@ async def test_a_wish_for_another_protocol_is_answered_in_this_one(api: Detent) 
     async with dialled(api) as line:
         await line.send(request("GET", "/health/live", "Connection: Upgrade", "Upgrade: websocket"))
         assert (await line.answer()).status == 200
+
+
+async def test_a_connection_that_was_idle_for_a_minute_takes_another_request(
+    monkeypatch: pytest.MonkeyPatch, api: Detent
+) -> None:
+    """Proxies and clients keep connections for up to a minute. If the server closed one earlier, a request that is on
+    its way would be lost."""
+    loop = asyncio.get_running_loop()
+    async with dialled(api) as line:
+        await line.send(LIVE)
+        assert (await line.answer()).status == 200
+        later = loop.time
+        monkeypatch.setattr(loop, "time", lambda: later() + 60.0)
+        for _ in range(10):
+            await asyncio.sleep(0)  # timers ring
+        await line.send(LIVE)
+        assert (await line.answer()).status == 200

@@ -39,7 +39,7 @@ class World:
 
     async def __aenter__(self) -> World:
         connector = aiohttp.TCPConnector(limit=WORKERS * 4, keepalive_timeout=3)
-        self._session = aiohttp.ClientSession(connector=connector, timeout=aiohttp.ClientTimeout(total=30))
+        self._session = aiohttp.ClientSession(connector=connector, timeout=aiohttp.ClientTimeout(total=_PATIENCE))
         for definition in DEFINITIONS:
             assert await self._ask("POST", "/api/v1/workflows", data=definition) is not None
         return self

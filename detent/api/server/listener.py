@@ -12,7 +12,7 @@ import uvicorn
 from detent.api.app import api_caller, api_of
 from detent.api.server.fast_path import FastPath
 from detent.api.server.guards import known_hosts
-from detent.api.server.protocol import LimitedHttpProtocol
+from detent.api.server.protocol import IDLE_SECONDS, LimitedHttpProtocol
 from detent.app import App
 
 
@@ -57,6 +57,7 @@ async def listening(app: App, sock: socket.socket) -> AsyncIterator[None]:
         lifespan="off",
         server_header=False,
         timeout_graceful_shutdown=5,
+        timeout_keep_alive=IDLE_SECONDS,
     )
     server = _Server(config)
     serving = asyncio.create_task(server.serve(sockets=[sock]))
