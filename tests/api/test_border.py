@@ -51,10 +51,10 @@ async def test_a_head_that_does_not_come_in_time_is_408(
 async def test_the_head_of_a_later_request_on_the_line_has_its_time_too(
     api: Detent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(protocol, "HEAD_SECONDS", 0.5)
     async with dialled(api) as line, asyncio.TaskGroup() as group:
         await line.send(LIVE)
         assert (await line.answer()).status == 200
+        monkeypatch.setattr(protocol, "HEAD_SECONDS", 0.5)
         group.create_task(line.drip(LIVE + b"a" * 400, 0.05))
         assert_refused(await line.answer(), 408)
 

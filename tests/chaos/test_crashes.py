@@ -133,7 +133,7 @@ def test_a_sleep_that_ends_while_no_node_lives_ends_when_one_does(store_url: str
         run = scene.begin(node, SLEEPY)
         began = time.time()
         node.end(signal.SIGKILL)
-        eventually(5, lambda: time.time() > began + 1.0)
+        eventually(60, lambda: time.time() > began + 1.0)
         verdict, evidence = scene.settle(scene.node())
     assert verdict.broken == []
     assert run is not None
@@ -152,7 +152,7 @@ def test_thousands_of_runs_that_nobody_here_can_work_on_do_not_hold_up_the_other
         node.end(signal.SIGKILL)
         asyncio.run(leave_behind(store_url))
         after = scene.node()
-        eventually(90, lambda: all(after.run(run or "")["status"] == "completed" for run in runs), every=0.2)
+        eventually(300, lambda: all(after.run(run or "")["status"] == "completed" for run in runs), every=0.2)
         left = after.ask("/open")["open"]
     assert len(left) == 1000  # as many as are listed; all of them are still there for a node that can
 
@@ -185,7 +185,7 @@ def test_thousands_of_sleeps_that_end_at_the_same_instant_all_end_once_and_none_
         node.end(signal.SIGTERM)
         until = asyncio.run(put_to_sleep(store_url))
         node.start()
-        eventually(100, lambda: not node.ask("/open")["open"], every=0.25)
+        eventually(300, lambda: not node.ask("/open")["open"], every=0.25)
         verdict, evidence = scene.settle(node)
     assert verdict.broken == []
     assert len(evidence.runs) == MANY

@@ -78,6 +78,6 @@ def started(folder: Path, *arguments: str, **variables: str) -> Iterator[Program
     finally:
         if process.poll() is None:
             process.kill()
-            process.wait(timeout=10)
+            process.wait(timeout=PATIENCE)
         assert process.stdout is not None
         process.stdout.close()

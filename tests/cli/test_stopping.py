@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 
 def call(url: str, body: Any = None, method: str | None = None) -> Any:
     data = None if body is None else json.dumps(body).encode()
-    with urllib.request.urlopen(urllib.request.Request(url, data=data, method=method), timeout=20) as answer:
+    with urllib.request.urlopen(urllib.request.Request(url, data=data, method=method), timeout=60) as answer:
         return json.load(answer)
 
 

@@ -74,8 +74,8 @@ def test_a_run_is_started_and_its_result_waited_for(client: Any) -> None:
     run = client.start("greet", {"name": "Ada"})
     assert run.id.startswith("run_")
     assert run.started.status == "running"
-    assert run.result(timeout=20) == {"text": "Hello, Ada"}
-    document = client.run(run.id).wait(timeout=20)
+    assert run.result(timeout=60) == {"text": "Hello, Ada"}
+    document = client.run(run.id).wait(timeout=60)
     assert document.is_over
     assert document.input["body"] == {"name": "Ada"}
     assert document.finished_at >= document.started_at
@@ -86,7 +86,7 @@ def test_a_run_is_started_and_its_result_waited_for(client: Any) -> None:
 def test_a_failed_run_raises_with_its_failed_steps(client: Any) -> None:
     client.workflows.create(BROKEN)
     with pytest.raises(RunFailed) as caught:
-        client.start("broken", {"n": 1}).result(timeout=20)
+        client.start("broken", {"n": 1}).result(timeout=60)
     assert list(caught.value.steps) == ["a"]
     error = caught.value.steps["a"].error
     assert error is not None
@@ -101,7 +101,7 @@ def test_a_wait_is_answered_and_the_run_goes_on(client: Any) -> None:
         run.wait(timeout=0.3)
     [callback] = run.get().callbacks
     assert client.callback(callback.url, {"by": "Ada"}).step == "answer"
-    assert run.result(timeout=20) == {"by": "Ada"}
+    assert run.result(timeout=60) == {"by": "Ada"}
     with pytest.raises(Conflict, match="already used"):
         client.callback(callback.url, {"by": "Bob"})
     with pytest.raises(NotFound):

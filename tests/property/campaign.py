@@ -86,7 +86,7 @@ class Campaign:
         self._pools = pools or Pools()
         self._strategies: dict[tuple[str, Kind], SearchStrategy[Request]] = {}
         self.report = Report(seed)
-        document = self._session.get(f"{url}/openapi.json", timeout=10).json()
+        document = self._session.get(f"{url}/openapi.json", timeout=60).json()
         document["paths"] = dict(sorted(document["paths"].items()))  # the same seed, the same order
         edit(document)
         self._schema = schemathesis.openapi.from_dict(document)

@@ -75,7 +75,7 @@ def served(url: str, log: Path) -> Iterator[str]:
     finally:
         if process.poll() is None:
             process.kill()
-            process.wait(timeout=10)
+            process.wait(timeout=PATIENCE)
         process.stdout.close()
 
 

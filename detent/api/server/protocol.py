@@ -52,7 +52,7 @@ class Connection(HttpToolsProtocol):
 HEAD_SECONDS: Final = 15.0
 BODY_SECONDS: Final = 30.0
 #: Clients and load balancers reuse connections that were idle for up to a minute. The server must keep a connection
-#: longer: if it closes one while a request is on its way, the client cannot know whether the request was received.
+#: longer: if it closes one while a request is being sent, the client cannot know whether the request was received.
 IDLE_SECONDS: Final = 75
 #: How long the rest of a refused request is read and dropped, so that the client reads the answer before the close.
 LINGER_SECONDS: Final = 2.0
