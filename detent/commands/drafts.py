@@ -17,7 +17,8 @@ from detent.forms.compiled import Compiled
 from detent.forms.definition import read_definition
 from detent.forms.templates import constant_problems
 from detent.graph import codec
-from detent.graph.model import Graph, StepKind
+from detent.graph.check import called_actions, called_workflows
+from detent.graph.model import Graph
 from detent.planner.prepared import prepare
 from detent.store.rows import DraftRow, NewDraft, SavedDraft, SavedVersion, StartCheck, Unsaved, WorkflowRow
 
@@ -32,7 +33,7 @@ VersionKey = int | Literal["draft"]
 
 
 @dataclass(frozen=True, slots=True)
-class DraftSave:
+class DraftAnswer:
     """A draft as saved. `problems` keep it from being published."""
 
     workflow: WorkflowRow
@@ -42,7 +43,7 @@ class DraftSave:
 
 
 @dataclass(frozen=True, slots=True)
-class Publication:
+class PublishAnswer:
     """The version that a publish made or found. `changed` is false if nothing had to be done."""
 
     workflow: WorkflowRow
@@ -66,7 +67,7 @@ class DraftCommands(CommandPart):
         expected: int | None = None,
         valid: bool = False,
         unpublished: bool = False,
-    ) -> DraftSave:
+    ) -> DraftAnswer:
         """Save the draft of a workflow, which is created if the name is new. No version is made.
 
         The draft only has to be a document with a name; its problems are stored with it. With `valid`, raise
@@ -79,7 +80,7 @@ class DraftCommands(CommandPart):
         match saved:
             case SavedDraft():
                 row = await self._workflows.get(new.name)
-                return DraftSave(row, saved.revision, saved.created, problems)
+                return DraftAnswer(row, saved.revision, saved.created, problems)
             case Unsaved.PUBLISHED:
                 row = await self._workflows.get(new.name)
                 message = f"the workflow {new.name!r} is {row.status}, and its versions are immutable"
@@ -132,7 +133,7 @@ class DraftCommands(CommandPart):
 
     async def publish(
         self, key: str, *, activate: bool = True, expected: int | None = None, check_parameters: bool = False
-    ) -> Publication:
+    ) -> PublishAnswer:
         """Make a version of the draft of a workflow, or find the version that has its text.
 
         With `activate` that version is current from now on, and the workflow is active. `expected` is the revision of
@@ -154,23 +155,23 @@ class DraftCommands(CommandPart):
             saved = await self._store.publish_draft(version, revision=draft.revision, activate=activate)
             if isinstance(saved, SavedVersion):
                 self._context.workflows.forget(self._tenant, row)
-                return Publication(await self._workflows.get(key), saved.version, saved.changed, compiled.warnings)
+                return PublishAnswer(await self._workflows.get(key), saved.version, saved.changed, compiled.warnings)
             if saved is Unsaved.ARCHIVED:
                 raise _archived(row)
             # Else the draft was saved again or published meanwhile: look again.
         raise Unavailable(f"the draft of the workflow {key[:200]!r} is being changed; try again")
 
-    async def _published(self, row: WorkflowRow, *, activate: bool) -> Publication:
+    async def _published(self, row: WorkflowRow, *, activate: bool) -> PublishAnswer:
         """Answer a publish that has nothing to publish. A version that waits to be activated for the first time is."""
         newest = (await self._store.versions(self._tenant, row.id))[:1]
         if row.version and (activate or not newest):
-            return Publication(row, row.version, changed=False)
+            return PublishAnswer(row, row.version, changed=False)
         if not newest:
             raise NotFound(f"the workflow {row.name!r} has no draft")
         if not activate:
-            return Publication(row, newest[0].version, changed=False)
+            return PublishAnswer(row, newest[0].version, changed=False)
         number = newest[0].version
-        return Publication(await self._workflows.activate(row.name, number), number, changed=True)
+        return PublishAnswer(await self._workflows.activate(row.name, number), number, changed=True)
 
     async def _check(self, compiled: Compiled, *, check_parameters: bool) -> None:
         """Raise InvalidDefinition if a version of this workflow could not run: an action that no node has, a child that
@@ -191,9 +192,9 @@ class DraftCommands(CommandPart):
             if await self._store.last_served("action", name) is None
         }
         return [
-            Problem(f"steps.{step.name}.action", f"no node has the action {step.config['action']!r}")
-            for step in compiled.graph.steps
-            if step.kind is StepKind.ACTION and step.config.get("action") in missing
+            Problem(f"steps.{step}.action", f"no node has the action {action!r}")
+            for step, action in called_actions(compiled.graph)
+            if action in missing
         ]
 
     async def child_problems(self, name: str, graph: Graph) -> list[Problem]:
@@ -201,31 +202,31 @@ class DraftCommands(CommandPart):
 
         Children are followed through current versions. A child that only a run can name is not checked."""
         problems: list[Problem] = []
-        for step, child in _children(graph):
-            found = await self._way_to(name, child)
+        for step, child in called_workflows(graph):
+            found = await self._chain_to(name, child)
             if found is None:
                 problems.append(Problem(f"steps.{step}.workflow", f"there is no workflow {child!r}"))
             elif found:
-                way = " -> ".join((name, *found))
-                problems.append(Problem(f"steps.{step}.workflow", f"the workflow would start itself: {way}"))
+                chain = " -> ".join((name, *found))
+                problems.append(Problem(f"steps.{step}.workflow", f"the workflow would start itself: {chain}"))
         return problems
 
-    async def _way_to(self, name: str, child: str) -> tuple[str, ...] | None:
+    async def _chain_to(self, name: str, child: str) -> tuple[str, ...] | None:
         """Return the workflows from a child to the one of that name; empty if it is not reached, `None` if the child
         does not exist."""
-        ways: list[tuple[str, ...]] = [(child,)]
+        chains: list[tuple[str, ...]] = [(child,)]
         seen = {child}
-        for way in ways:  # grows while it is read
-            if way[-1] == name:
-                return way
-            row = await self._store.workflow(self._tenant, way[-1])
-            if row is None and len(way) == 1:
+        for chain in chains:  # grows while it is read
+            if chain[-1] == name:
+                return chain
+            row = await self._store.workflow(self._tenant, chain[-1])
+            if row is None and len(chain) == 1:
                 return None
             inner = await asyncio.to_thread(codec.decode, row.graph) if row is not None and row.graph else Graph(())
-            for _, next_child in _children(inner):
-                if next_child not in seen and len(seen) < MOST_CHILDREN:
-                    seen.add(next_child)
-                    ways.append((*way, next_child))
+            for _, called in called_workflows(inner):
+                if called not in seen and len(seen) < MOST_CHILDREN:
+                    seen.add(called)
+                    chains.append((*chain, called))
         return ()
 
     async def startable(self, key: str) -> Startable:
@@ -249,12 +250,6 @@ def problems_of(draft: DraftRow) -> list[dict[str, Any]]:
     """Return the problems that are stored with a draft, as {field, message}."""
     found: list[dict[str, Any]] = json.loads(draft.problems)
     return found
-
-
-def _children(graph: Graph) -> list[tuple[str, str]]:
-    """Return (step, workflow) of each step that starts a workflow whose name is written in the definition."""
-    named = ((step.name, step.config.get("workflow")) for step in graph.steps if step.kind is StepKind.SUBWORKFLOW)
-    return [(step, child) for step, child in named if isinstance(child, str) and "{{" not in child]
 
 
 def _changed(name: str) -> PreconditionFailed:

@@ -18,7 +18,7 @@ from detent.graph.diff import ABSENT, FieldChange, GraphDiff, diff_graphs, diff_
 from detent.graph.model import Graph
 from detent.store.rows import VersionFacts, VersionRow, WorkflowRow
 
-#: The part of a trigger that nobody may read.
+#: The part of a trigger that no answer shows.
 _SECRETS: Final = ".secrets"
 
 

@@ -100,9 +100,13 @@ class Claims:
         return await self._store.archived(postponed) if postponed else set()
 
     def _cancel_unbegun(self, run: bytes, workflow: str) -> None:
-        """Cancel a run of an archived workflow whose time has come and that has not begun."""
+        """Cancel a run of an archived workflow whose time has come and that has not begun.
+
+        A run that was claimed for its mail may wait in memory for its time, which nothing asks again. So its time has
+        come if it would stay in memory."""
         owned = self._runner.owned[run]
-        if owned.state.opens_at is not None and owned.state.opens_at <= self._time.now() + micros(self._tuning.horizon):
+        soon = self._time.now() + micros(max(self._tuning.horizon, self._tuning.park_after))
+        if owned.state.opens_at is not None and owned.state.opens_at <= soon:
             self._runner.handle(owned, events.Cancelled(f"the archive of workflow {workflow!r}"))
 
     def _bring_in(self, run: ClaimedRun, name: str, prepared: Prepared, entries: list[Entry]) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
 from detent.errors import Problem
-from detent.graph.model import Graph
+from detent.graph.model import Graph, StepKind
 
 _NAMES_SHOWN: Final = 12
 
@@ -22,6 +22,21 @@ def check(graph: Graph) -> list[Problem]:
         return [Problem("steps", "there are no steps")]
     looped = [Problem(f"steps.{cycle[0]}", describe_cycle(cycle)) for cycle in cycles(graph)]
     return [*_name_problems(graph), *_edge_problems(graph), *looped]
+
+
+def called_workflows(graph: Graph) -> list[tuple[str, str]]:
+    """Return (step, workflow) of each step that starts a workflow whose name is written in the definition."""
+    return _called(graph, StepKind.SUBWORKFLOW, "workflow")
+
+
+def called_actions(graph: Graph) -> list[tuple[str, str]]:
+    """Return (step, action) of each step that calls an action."""
+    return _called(graph, StepKind.ACTION, "action")
+
+
+def _called(graph: Graph, kind: StepKind, key: str) -> list[tuple[str, str]]:
+    named = ((step.name, step.config.get(key)) for step in graph.steps if step.kind is kind)
+    return [(step, name) for step, name in named if isinstance(name, str) and "{{" not in name]
 
 
 def _name_problems(graph: Graph) -> Iterator[Problem]:

@@ -162,3 +162,36 @@ def test_an_expression_is_tried_on_a_run(served: Served) -> None:
     assert "'itmes' is not in trigger.body; did you mean 'items'?" in told
     assert "  1 + trigger.body.itmes\n      ^" in told
     assert "no step 'nothing'" in served.says("eval", "1", "--run", run, "--step", "nothing", code=2)
+
+
+GREETS = "name: greets\ntitle: Greetings\ntasks:\n  hello: {action: core.echo, with: {text: Hello}}\n"
+
+
+def test_a_change_is_drafted_compared_published_and_taken_back(served: Served) -> None:
+    file = served.folder / "greets.yaml"
+    file.write_text(GREETS)
+    served.says("apply", "greets.yaml")
+    file.write_text(GREETS.replace("Hello", "Welcome"))
+    assert "detent workflows publish greets" in served.says("apply", "--draft", "greets.yaml")
+    shown = served.says("workflows", "diff", "greets")
+    assert re.search(r"~ hello\n +config.with.text\n +- Hello\n +\+ Welcome", shown), shown
+    assert "can be published" in served.says("workflows", "draft", "greets")
+    assert "published  greets version 2 current" in served.says("workflows", "publish", "greets")
+    assert "unchanged" in served.says("workflows", "publish", "greets")
+    assert [one["version"] for one in served.tells("workflows", "versions", "greets")] == [2, 1]
+    assert "nothing differs" in served.says("workflows", "diff", "greets", "1", "1")
+    assert "version 1 current" in served.says("workflows", "activate", "greets", "1")
+    started_ = served.tells("trigger", "greets", "--version", "2", "--wait")
+    assert started_["version"] == 2
+    assert "must be the number of a version" in served.says("trigger", "greets", "--version", "new", code=2)
+    assert "version" in served.says("workflows", "show", "greets", "--version", "2")
+    assert "Nothing is done without --yes" in served.says("workflows", "archive", "greets", code=1)
+    assert "greets  archived" in served.says("workflows", "archive", "greets", "--yes")
+    assert [one["name"] for one in served.tells("workflows", "list", "--status", "archived")] == ["greets"]
+    assert "not Active" in served.says("trigger", "greets", code=1)
+    assert "greets  active" in served.says("workflows", "reactivate", "greets")
+    file.write_text(GREETS.replace("Hello", "Good morning"))
+    assert "published  greets version 3" in served.says("apply", "--draft", "--publish", "greets.yaml")
+    served.says("apply", "--draft", "greets.yaml")
+    assert "discarded" in served.says("workflows", "draft", "greets", "--discard", "--yes")
+    assert "has no draft" in served.says("workflows", "draft", "greets", code=1)

@@ -51,6 +51,35 @@ def test_a_workflow_is_created_saved_again_and_read(client: Any, tmp_path: Path)
     assert caught.value.code == "name_taken"
 
 
+def test_a_draft_is_saved_compared_published_and_taken_back(client: Any) -> None:
+    client.workflows.save(GREET)
+    wrong = client.workflows.save(GREET.replace("core.echo", "core.ecko"), draft=True)
+    assert [one.field for one in wrong.workflow.draft.problems] == ["tasks.hello.action"]
+    with pytest.raises(InvalidRequest):
+        client.workflows.publish("greet")
+    right = client.workflows.save(GREET.replace("Hello", "Goodbye"), draft=True, if_match=wrong.workflow.etag)
+    with pytest.raises(PreconditionFailed):
+        client.workflows.publish("greet", if_match=wrong.workflow.etag)
+    assert client.workflows.draft("greet").etag == right.workflow.etag == '"d2"'
+    found = client.workflows.diff("greet")
+    assert (found.old, found.new, found.same) == (1, "draft", False)
+    assert [one.field for one in found.steps.changed[0].fields] == ["config.with.text"]
+    published = client.workflows.publish("greet", if_match=right.workflow.etag)
+    assert (published.version, published.status, published.changed) == (2, "active", True)
+    assert client.workflows.get("greet", version=1).version == 1
+    assert [one.version for one in client.workflows.versions("greet")] == [2, 1]
+    assert client.workflows.version("greet", 1).definition["tasks"]["hello"]["with"]["text"].startswith("Hello")
+    assert client.workflows.activate("greet", 1).current_version == 1
+    assert client.start("greet", {"name": "Ada"}, version=2).result(timeout=30) is not None
+    client.workflows.save(GREET, draft=True)
+    assert client.workflows.discard_draft("greet").revision == 3
+    assert client.workflows.archive("greet").status == "archived"
+    assert [one.name for one in client.workflows.list(status="archived", search="GREET")] == ["greet"]
+    with pytest.raises(Conflict):
+        client.start("greet")
+    assert client.workflows.reactivate("greet").enabled
+
+
 def test_a_definition_with_problems_tells_all_of_them(client: Any) -> None:
     with pytest.raises(InvalidRequest) as caught:
         client.workflows.create({"name": "x", "tasks": {"a": {"action": "core.ehco"}, "b": {"needs": ["c"]}}})

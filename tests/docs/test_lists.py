@@ -1,6 +1,7 @@
 """Whatever a user can meet has its row: kinds of steps, keys, settings, events, error codes, routes."""
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import Field
 from typing import Any
@@ -121,7 +122,7 @@ def test_every_route_has_a_row() -> None:
     found = set()
     for handler in ROUTES:
         # `/executions` is another name, and the page says so once.
-        paths = {path.replace(":str", "").replace("/api/v1/executions", "/api/v1/runs") for path in handler.paths}
+        paths = {re.sub(":(str|int)", "", path).replace("/api/v1/executions", "/api/v1/runs") for path in handler.paths}
         for method in handler.http_methods:
             found |= {f"{method} {path}" for path in paths if method == "POST" or path not in PAGES_OF_OURS}
     assert set(table("api.md", "route", "does")) == found

@@ -11,6 +11,7 @@ from detent.run.state import TIMED, Phase, RunFacts
 from detent.run.status import TERMINAL, Status
 from detent.store.rows import (
     CallbackState,
+    ClaimedRun,
     ClaimResult,
     Delivery,
     End,
@@ -50,6 +51,7 @@ class Checks:
         self._database, self._model, self._clock = database, database.model, clock
         self._programs, self._count = programs, count
         self.stories: dict[bytes, Story] = {}
+        self._archives: dict[bytes, int | None] = {}  # by run, when it was claimed last
         self._effects = EffectRules(database.model, clock, ledger, self.stories, count, suspects)
         self.effect = self._effects.begins
         self._again = AgainRules(self.stories, ledger, count)
@@ -252,6 +254,7 @@ class Checks:
             raise Violation("a node that is not registered under that epoch claimed a run")
         for run in claims.runs:
             wake = wakes[run.id]
+            self._archives[run.id] = self._archive_of(run, claims.now + kwargs["horizon"])
             if run.id in orphans:
                 self._count("run adopted")
                 self.stories[run.id].owes_adoption = True
@@ -260,6 +263,12 @@ class Checks:
             elif self.stories[run.id].entries or self.stories[run.id].row.wake_at != wake:
                 self._count("run woken from its park")
         return claims
+
+    def _archive_of(self, run: ClaimedRun, until: int) -> int | None:
+        """The archive that a run must not begin in, if it was claimed because its time has come."""
+        saved, begins = self._model.saved[run.workflow], decode_opening(self.stories[run.id].row.opening).start
+        is_archived = saved.status == "archived" and begins is not None and begins <= until
+        return saved.updated_at if is_archived else None
 
     def _deliver(self, run: bytes, step: str, kwargs: dict[str, Any]) -> tuple[Receipt, bool]:
         receipt, repeated = self._database.perform("deliver", (run, step), kwargs)
@@ -390,6 +399,9 @@ class Checks:
         begins = decode_opening(story.row.opening).start
         if begins is None or begins > min(entry.at, self._clock.highest()):
             raise Violation(f"a run that was to begin at {begins} was opened at {entry.at}")
+        saved, archive = self._model.saved[story.row.workflow], self._archives.get(story.row.id)
+        if archive is not None and (saved.status, saved.updated_at) == ("archived", archive):
+            raise Violation("a run of a workflow that was archived before it was claimed began")
         if story.row.origin is not None:
             self._again.check_opened(story)
         else:

@@ -125,7 +125,7 @@ class Clients:
             self._world.counters.add("start with a request id")
 
     async def _edit(self) -> None:
-        """Somebody saves workflows again, and switches them off and on."""
+        """Somebody saves workflows again, archives them, and switches them off and on."""
         rng, model = self._rng, self._world.database.model
         while self._swarm.edits and not self._world.is_healed:
             await asyncio.sleep(rng.expovariate(self._swarm.edits / 60))
@@ -134,6 +134,13 @@ class Clients:
                 await model.save_workflow(program.version(edition=rng.randrange(1_000)), replace=True)
                 continue
             self._world.schedules.was_switched_off = True
+            if rng.random() < 0.5:
+                rules = [rule for rule in model.rules.values() if rule.new.workflow == program.id]
+                slots = [(rule.new.id, rule.updated_at, rule.new.next_at) for rule in rules if rule.new.next_at]
+                await model.change_status(program.tenant, program.id, "archived")
+                await asyncio.sleep(rng.uniform(0.1, 6.0))
+                await model.change_status(program.tenant, program.id, "active", slots=slots)
+                continue
             await model.enable_workflow(program.tenant, program.id, enabled=False)
             await asyncio.sleep(rng.uniform(0.1, 3.0))
             await model.enable_workflow(program.tenant, program.id, enabled=True)

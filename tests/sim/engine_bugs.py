@@ -234,6 +234,10 @@ def _open_at_once(self: Claims, run: Any, *rest: Any) -> None:
         self._runner.handle(owned, events.Opened())
 
 
+def _let_it_begin(self: Claims, run: bytes, workflow: str) -> None:
+    return None
+
+
 def _open_before_its_time(event: events.Opened, prepared: Prepared, state: RunState, now: int) -> Any:
     return None if state.opens_at is None else Change(Kind.OPENED, None, 0, None, None)
 
@@ -348,6 +352,7 @@ OF_FIRINGS: Final[dict[str, Patches]] = {
     "a firing starts without its request id": ((processing, "_start_request", _fire_without_a_name),),
 }
 OF_STARTS: Final[dict[str, Patches]] = {
+    "nothing asks whether a workflow is archived": ((Claims, "_cancel_unbegun", _let_it_begin),),
     "a refused start is kept in memory": ((Runner, "_was_not_started", _keep_what_was_refused),),
     "a delayed run is opened when it is claimed": (
         (Claims, "_bring_in", _open_at_once),

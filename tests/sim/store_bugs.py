@@ -165,7 +165,7 @@ class KeyOfTheOwned(ModelStore):
 class StaleStart(ModelStore):
     """Starts whatever version it is asked for."""
 
-    def _is_current(self, start: NewRun) -> bool:
+    def _is_startable(self, start: NewRun) -> bool:
         return True
 
 

@@ -11,7 +11,7 @@ from sqlalchemy import ClauseElement
 
 from detent.ids import new_id
 from detent.store.rows import NO_ID, Flush, MessageKind, RunCriteria, SavedVersion, StartCheck
-from detent.store.sql import statements
+from detent.store.sql import statements, workflow_statements
 from detent.store.sql.compiler import compiled
 from detent.store.sql.postgres.connection import DIALECT as POSTGRES
 from detent.store.sql.postgres.connection import Address, Connection, connect
@@ -129,8 +129,10 @@ async def test_a_checked_flush_does_not_walk_through_runs_or_workflows(
                from generate_series(1, 5000) g"""
         )
     looking = await connect(Address.parse(postgres_database).for_lookups())
+    checks = (StartCheck.CURRENT, StartCheck.CURRENT, StartCheck.CURRENT, StartCheck.STARTABLE, StartCheck.STORED)
     runs = [
-        start(owned=True, workflow=saved.id, check=StartCheck.CURRENT, request_id=f"r{number}") for number in range(5)
+        start(owned=True, workflow=saved.id, check=check, request_id=f"r{number}")
+        for number, check in enumerate(checks)
     ]
     flush = Flush(starts=runs, entries=[found for run in runs for found in entries(run.id, 2)], ends=[end(new_id())])
     try:
@@ -183,6 +185,38 @@ async def test_orphans_and_spared_runs_are_found_beside_many_others(
             found = scans(json.loads(text)[0]["Plan"])
             assert sum(rows for _, rows in found) <= most, (sql, found)
     assert [one.run for one in await postgres_store.orphans(since=now, after=NO_ID, limit=9)] == [orphan]
+
+
+@pytest.mark.slow
+async def test_a_workflow_is_found_beside_many_with_its_version_and_its_draft(
+    postgres_store: PostgresStore, postgres_database: str
+) -> None:
+    saved = await postgres_store.save_workflow(version(), replace=False)
+    assert isinstance(saved, SavedVersion)
+    async with session(postgres_database) as connection:
+        await connection.execute(
+            """insert into workflow (id, tenant, name, form, status, enabled, version, trigger, created_at, updated_at)
+               select gen_random_uuid(), 1, g::text, 'steps', 'active', true, 1, '{}', now(), now()
+               from generate_series(1, 5000) g"""
+        )
+        await connection.execute(
+            """insert into workflow_version (workflow, version, tenant, source, graph, checksum, language, created_at)
+               select id, 1, 1, '', '', 'c', 1, now() from workflow where name <> 'orders'"""
+        )
+        await connection.execute(
+            """insert into draft (workflow, tenant, source, form, revision, problems, author, updated_at)
+               select id, 1, '', 'steps', 1, '[]', 'a', now() from workflow where name <> 'orders'"""
+        )
+        await connection.execute("analyze")
+        asked = {"tenant": 1, "key": "orders"}
+        rows, ways = await touched(connection, workflow_statements.BY_NAME, asked)
+        assert rows <= 3, (rows, ways)
+        rows, ways = await touched(connection, workflow_statements.BY_ID, {**asked, "key": saved.id})
+        assert rows <= 3, (rows, ways)
+        values = {"id": saved.id, "checksum": "c1"}
+        for clause in (workflow_statements.SAME_TEXT, workflow_statements.GREATEST):
+            rows, ways = await touched(connection, clause, values)
+            assert rows <= 3, (rows, ways)
 
 
 def way(db: sqlite3.Connection, clause: ClauseElement) -> str:

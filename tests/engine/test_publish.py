@@ -1,0 +1,102 @@
+"""What a publish refuses beside the problems of a definition: children and actions that do not exist."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from detent.app import App, build_app
+from detent.auth.caller import local_caller
+from detent.commands import Commands, EngineCommands
+from detent.errors import InvalidDefinition
+from detent.forms.steps.form import compile_steps
+from detent.graph import codec
+from detent.graph.model import Graph, Step, StepKind
+from detent.ids import new_id
+from detent.settings import DEFAULT_TENANT, Settings
+from detent.store.rows import NewVersion
+
+ECHO = '{"name": "w", "tasks": {"a": {"action": "core.echo"}}}'
+
+
+@pytest.fixture
+async def app() -> AsyncIterator[App]:
+    async with build_app(Settings(database_url="memory://")) as built:
+        yield built
+
+
+@pytest.fixture
+def commands(app: App) -> Commands:
+    """Commands that know no actions, as on a database that several nodes share."""
+    return EngineCommands(app.engine).for_caller(local_caller("test"))
+
+
+def calls(**children: str) -> Graph:
+    """A graph whose steps start these workflows."""
+    return Graph(tuple(Step(step, StepKind.SUBWORKFLOW, {"workflow": child}) for step, child in children.items()))
+
+
+async def save(app: App, name: str, graph: Graph) -> None:
+    encoded = codec.encode(graph)
+    version = NewVersion(
+        DEFAULT_TENANT, new_id(), name, "steps", None, True, '{"type":"api"}', None, "", encoded, "c", 1
+    )
+    await app.store.save_workflow(version, replace=True)
+
+
+async def problems(commands: Commands, name: str, graph: Graph) -> dict[str, str]:
+    found = await commands.drafts.child_problems(name, graph)
+    return {one.field: one.message for one in found}
+
+
+async def test_a_child_that_does_not_exist_is_a_problem(app: App, commands: Commands) -> None:
+    await save(app, "known", calls(x="gone since"))
+    graph = calls(a="known", b="unknown", c="{{ trigger.body.name }}")
+    assert await problems(commands, "parent", graph) == {"steps.b.workflow": "there is no workflow 'unknown'"}
+
+
+async def test_a_workflow_that_would_start_itself_is_a_problem(app: App, commands: Commands) -> None:
+    await save(app, "b", calls(x="c", y="d"))
+    await save(app, "c", calls(x="b"))
+    await save(app, "d", calls(x="parent"))
+    found = await problems(commands, "parent", calls(one="b", two="c", itself="parent"))
+    assert found == {
+        "steps.one.workflow": "the workflow would start itself: parent -> b -> d -> parent",
+        "steps.two.workflow": "the workflow would start itself: parent -> c -> b -> d -> parent",
+        "steps.itself.workflow": "the workflow would start itself: parent -> parent",
+    }
+    assert await problems(commands, "other", calls(one="b")) == {}, "a circle elsewhere is not its own"
+
+
+async def test_an_action_that_no_node_has_or_had_is_a_problem(app: App, commands: Commands) -> None:
+    source = ECHO.replace("core.echo", "shop.pay")
+    await commands.drafts.save(source)
+    with pytest.raises(InvalidDefinition) as caught:
+        await commands.drafts.publish("w")
+    assert [str(one) for one in caught.value.problems] == ["steps.a.action: no node has the action 'shop.pay'"]
+    await app.store.record_served([("action", "shop.pay")])
+    assert (await commands.drafts.publish("w")).version == 1, "a node that is away now had it"
+
+
+async def test_a_draft_that_is_saved_while_it_is_published_is_published_as_it_was_saved_last(
+    app: App,
+    commands: Commands,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    await commands.drafts.save(ECHO)
+    publish = app.store.publish_draft
+    saves: list[Any] = []
+
+    async def saved_first(*given: Any, **options: Any) -> Any:
+        if not saves:
+            saves.append(await commands.drafts.save(ECHO.replace('"a"', '"b"')))
+        return await publish(*given, **options)
+
+    monkeypatch.setattr(app.store, "publish_draft", saved_first)
+    done = await commands.drafts.publish("w")
+    assert (done.version, done.changed) == (1, True)
+    assert (
+        codec.decode(done.workflow.graph) == compile_steps({"name": "w", "tasks": {"b": {"action": "core.echo"}}}).graph
+    )
