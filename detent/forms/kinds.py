@@ -12,8 +12,8 @@ from enum import StrEnum
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from detent.forms.templates import Read, template_reads
-from detent.graph.model import Each, ItemFailure, Step, StepKind
+from detent.forms.templates import Read, condition, template_reads
+from detent.graph.model import Each, ItemFailure, Repeat, Step, StepKind
 from detent.values.durations import SECONDS
 from detent.values.fields import Fields, Problems, inside, shown
 from detent.values.http_body import is_header_name
@@ -210,6 +210,60 @@ def read_action(action: str, given: Fields) -> Work:
         case _:
             reads = template_reads(given.values, given.path, given.problems)
             return Work(StepKind.ACTION, {"action": action, "with": given.values}, reads)
+
+
+# Repeats: a step that looks again and again until its result is as wanted.
+
+
+REPEAT_KINDS: Final = (StepKind.HTTP, StepKind.ACTION)
+_SHORTEST_PAUSE: Final = 0.1
+_LARGEST_FACTOR: Final = 100.0
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatFields:
+    """The names that a form gives the fields of a repeat."""
+
+    until: str
+    every: str
+    factor: str
+    max_wait: str
+    give_up_after: str
+
+    def all(self) -> tuple[str, ...]:
+        return (self.until, self.every, self.factor, self.max_wait, self.give_up_after)
+
+
+def read_repeat(
+    fields: Fields, name: str, names: RepeatFields, kind: StepKind | None
+) -> tuple[Repeat | None, list[Read]]:
+    """Read a repeat, and what its condition reads."""
+    block = fields.mapping(name)
+    if block is None:
+        return None, []
+    if kind is not None and kind not in REPEAT_KINDS:
+        fields.problems.add(fields.at(name), f"a {kind.value} cannot be repeated; only requests and actions can")
+    inner = Fields(block, fields.at(name), fields.problems)
+    inner.refuse_unknown(names.all())
+    until, reads = condition(inner, names.until)
+    if inner.get(names.until) is None:
+        inner.problems.add(inner.at(names.until), "is missing: a condition such as \"result.body.status == 'done'\"")
+    every = inner.duration(names.every, unit=SECONDS)
+    factor = inner.number(names.factor, least=1.0, most=_LARGEST_FACTOR)
+    longest = inner.duration(names.max_wait, unit=SECONDS)
+    pause = 30.0 if every is None else every
+    if pause < _SHORTEST_PAUSE:
+        inner.problems.add(inner.at(names.every), f"must be at least {_SHORTEST_PAUSE:g} s, not {pause:g} s")
+    if longest is not None and longest < pause:
+        inner.problems.add(inner.at(names.max_wait), f"is shorter than the first pause of {pause:g} s")
+    repeat = Repeat(
+        until=until or "true",
+        every=pause,
+        factor=1.0 if factor is None else factor,
+        max_wait=max(3600.0, pause) if longest is None else longest,
+        give_up_after=inner.duration(names.give_up_after, unit=SECONDS, zero=False),
+    )
+    return repeat, reads
 
 
 # Maps: a step that runs once for each item of a list. Both forms have the same fields, spelled in their own manner.

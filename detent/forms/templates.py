@@ -69,7 +69,10 @@ def needed_language(graph: Graph) -> int:
     """
     values: list[Any] = [*(dict(step.config) for step in graph.steps), graph.output]
     values += [value for step in graph.steps if step.each for value in (step.each.items, step.each.collect)]
-    questions = (step.config["expression"] for step in graph.steps if step.kind is StepKind.CONDITION)
+    questions: tuple[str, ...] = tuple(
+        step.config["expression"] for step in graph.steps if step.kind is StepKind.CONDITION
+    )
+    questions = (*questions, *(step.repeat.until for step in graph.steps if step.repeat))
     conditions = (*(step.guard for step in graph.steps), *(edge.condition for edge in graph.edges), *questions)
     found = [_language(text, compile_template) for value in values for _, text in _texts(value, "")]
     found += [_language(text, compile_expression) for text in conditions if text is not None]

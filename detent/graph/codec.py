@@ -28,6 +28,7 @@ from detent.graph.model import (
     ItemFailure,
     Join,
     OnCrash,
+    Repeat,
     Retry,
     Route,
     Step,
@@ -37,6 +38,7 @@ from detent.graph.model import (
 VERSION: Final = 1
 #: The features that this code can run.
 FEATURES: Final = ("detent/2",)
+_Part = Graph | Step | Edge | Retry | Each | Repeat
 _NEWER_KINDS: Final = (StepKind.CONDITION, StepKind.SUBWORKFLOW)
 
 # Keys stay in their order, because the body of a request is sent in that order. Only the fingerprint ignores it.
@@ -70,7 +72,7 @@ def features(graph: Graph) -> tuple[str, ...]:
         or graph.parallel is not None
         or graph.vars
         or any(edge.otherwise or not edge.handles for edge in graph.edges)
-        or any(step.rerender or step.each or step.kind in _NEWER_KINDS for step in graph.steps)
+        or any(step.rerender or step.each or step.repeat or step.kind in _NEWER_KINDS for step in graph.steps)
     )
     return FEATURES if is_newer else ()
 
@@ -80,7 +82,9 @@ def fingerprint(data: bytes) -> str:
     return hashlib.sha256(_write_sorted(json.loads(data)).encode()).hexdigest()
 
 
-def _changed(value: Graph | Step | Edge | Retry | Each, writers: Mapping[str, Callable[[Any], Any]]) -> dict[str, Any]:
+def _changed(
+    value: Graph | Step | Edge | Retry | Each | Repeat, writers: Mapping[str, Callable[[Any], Any]]
+) -> dict[str, Any]:
     """Return the fields of a value that differ from their defaults."""
     found = {}
     for name, default in _DEFAULTS[type(value)].items():
@@ -108,7 +112,7 @@ def _retry(items: tuple[tuple[str, Any], ...]) -> Retry:
     return Retry(**dict(items))
 
 
-def _defaults(kind: type[Graph | Step | Edge | Retry | Each]) -> dict[str, Any]:
+def _defaults(kind: type[_Part]) -> dict[str, Any]:
     """Return each field with its default. A missing default is a value equal to nothing, so the field is always
     written."""
     return {one.name: {} if one.name in ("config", "vars") else one.default for one in fields(kind)}
@@ -118,7 +122,7 @@ def _value(member: Enum) -> Any:
     return member.value
 
 
-_DEFAULTS: Final = {kind: _defaults(kind) for kind in (Graph, Step, Edge, Retry, Each)}
+_DEFAULTS: Final = {kind: _defaults(kind) for kind in (Graph, Step, Edge, Retry, Each, Repeat)}
 
 _WRITE_STEP: Final[dict[str, Callable[[Any], Any]]] = {
     "kind": _value,
@@ -127,6 +131,7 @@ _WRITE_STEP: Final[dict[str, Callable[[Any], Any]]] = {
     "route": _value,
     "retry": lambda retry: _changed(retry, {}),
     "each": lambda each: _changed(each, {"on_failure": _value}),
+    "repeat": lambda repeat: _changed(repeat, {}),
 }
 _WRITE_EDGE: Final[dict[str, Callable[[Any], Any]]] = {"on": sorted}
 _WRITE_GRAPH: Final[dict[str, Callable[[Any], Any]]] = {
@@ -141,6 +146,7 @@ _READ_STEP: Final[dict[str, Callable[[Any], Any]]] = {
     "route": Route,
     "retry": lambda row: _retry(tuple(row.items())),
     "each": lambda row: Each(**_read(row, {"on_failure": ItemFailure})),
+    "repeat": lambda row: Repeat(**row),
 }
 _READ_EDGE: Final[dict[str, Callable[[Any], Any]]] = {"on": lambda names: _endings(tuple(names))}
 _READ_GRAPH: Final[dict[str, Callable[[Any], Any]]] = {

@@ -96,6 +96,21 @@ class Retry:
 NO_RETRY: Final = Retry(attempts=1)
 
 
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """A step that looks again and again until a condition over its result is true. Lengths are in seconds.
+
+    The pause between two looks begins with `every` and grows by `factor` up to `max_wait`. After `give_up_after` the
+    step ends as timed out.
+    """
+
+    until: str
+    every: float = 30.0
+    factor: float = 1.0
+    max_wait: float = 3600.0
+    give_up_after: float | None = None
+
+
 class ItemFailure(StrEnum):
     """What the failure of an item means for the others: no further one begins, or all of them go on."""
 
@@ -132,7 +147,7 @@ class Step:
     `guard` is evaluated last, when the join is met; false skips the step. `delay` is the pause before the first
     attempt; it is added to a sleep and to the time limit of a wait. With `rerender`, templates read the number and time
     of the attempt at hand; otherwise those of the first one, so every attempt sends the same. With `each`, the step
-    runs once for each item of a list.
+    runs once for each item of a list; with `repeat`, until its result is as wanted.
     """
 
     name: str
@@ -149,6 +164,7 @@ class Step:
     priority: int | None = None
     rerender: bool = False
     each: Each | None = None
+    repeat: Repeat | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,16 +14,18 @@ from typing import Any, Final
 
 import msgspec
 
+from detent.expressions import ExpressionError
 from detent.graph.model import Ending, OnCrash
 from detent.instant import Instant
 from detent.planner import flow, functions
 from detent.planner.apply import Change, apply, pause_reason, pauses_on_failure
-from detent.planner.judge import TEMPLATE_ERROR, LiveJudge
+from detent.planner.judge import CONDITION_ERROR, TEMPLATE_ERROR, LiveJudge
 from detent.planner.maps import MapError, counts_of, intolerable, is_intolerable, items_of, page_size, result_of_map
 from detent.planner.moves import moved_state, open_moved, prepared_of
 from detent.planner.prepared import Prepared
-from detent.planner.retry import retry_at
+from detent.planner.retry import look_at, retry_at
 from detent.planner.rollup import run_end
+from detent.planner.scope import is_as_wanted
 from detent.planner.settle import Settling
 from detent.planner.suspects import SUSPECT_AFTER, is_suspect, judge_crash
 from detent.run import events
@@ -181,11 +183,36 @@ def _attempt_ended(
     if state.phase[index] is not Phase.RUNNING or event.attempt != state.attempt_number(index):
         return None
     if isinstance(outcome, Done):
+        if prepared.steps[index].until is not None:
+            return _looked(prepared, state, event, outcome, now)
         data = EntryData(result=msgspec.Raw(outcome.result), ms=event.ms)
         return Change(Kind.ENDED, index, event.attempt, Ending.SUCCESS, data)
     if not isinstance(outcome, Fail):
         return flow.attempt_ended(event, outcome, prepared, state, now)
     return _failed(prepared, state, index, outcome, EntryData(ms=event.ms), now)
+
+
+def _looked(prepared: Prepared, state: RunState, event: events.AttemptEnded, outcome: Done, now: Instant) -> Change:
+    """Plan what follows a success of a repeated step: its end, or another look later."""
+    index, repeat = event.step, prepared.graph.steps[event.step].repeat
+    assert repeat is not None
+    data = EntryData(ms=event.ms)
+    try:
+        is_enough = is_as_wanted(prepared, state, index, outcome.result)
+    except ExpressionError as error:
+        fail = Fail(StepError(CONDITION_ERROR, f"until: {error.message}"), outcome.result, retry=False)
+        return _failed(prepared, state, index, fail, data, now)
+    if is_enough:
+        data.result = msgspec.Raw(outcome.result)
+        return Change(Kind.ENDED, index, event.attempt, Ending.SUCCESS, data)
+    looks = state.looks.get(index, 0)
+    again = None if state.failing else look_at(repeat, looks=looks, since=state.since[index], now=now)
+    if again is None:
+        message = f"its result was not as wanted after {looks + 1} looks"
+        fail = Fail(StepError("not_satisfied", message), outcome.result, retry=False, timed_out=not state.failing)
+        return _failed(prepared, state, index, fail, data, now)
+    data.retry_at, data.look = again, True
+    return Change(Kind.RETRY, index, 0, None, data)
 
 
 def _failed(prepared: Prepared, state: RunState, index: int, fail: Fail, data: EntryData, now: Instant) -> Change:

@@ -207,10 +207,20 @@ def _retry(prepared: Prepared, state: RunState, change: Change, settling: Settli
         state.strikes.pop(index, None)
     _doubt_children(state)
     _has_tried(state, index, data.error, counts=change.attempt > 0)
+    if data.look:
+        _looked(state, index)
     if data.retry_at is not None and prepared.steps[index].rerender:
         state.retried_at[index] = data.retry_at
     state.set_timer(index, Phase.RETRYING, data.retry_at)
     _go_on(state, data)
+
+
+def _looked(state: RunState, index: int) -> None:
+    """Count a look of a repeated step. It was a success, so failed attempts before it do not count any more."""
+    state.looks[index] = state.looks.get(index, 0) + 1
+    state.attempts[index] = 0
+    state.adoptions_before[index] = state.adoptions
+    state.errors.pop(index, None)
 
 
 def _leave_child(state: RunState, index: int, data: EntryData | None, settling: Settling) -> None:

@@ -44,6 +44,7 @@ class PreparedStep:
     is_detached: bool  # a child run that the step does not wait for
     items: Template | None  # of a map: its list
     collect: Template | None  # of a map: what is gathered of each item
+    until: Expression | None  # of a step that is repeated: whether its result is as wanted
     rerender: bool
 
 
@@ -100,6 +101,7 @@ def prepare(graph: Graph) -> Prepared:
             collect=None
             if step.each is None or step.each.collect is None
             else compile_template(step.each.collect, graph.language),
+            until=None if step.repeat is None else compile_expression(step.repeat.until, language=graph.language),
         )
         for index, step in enumerate(graph.steps)
     )

@@ -139,18 +139,21 @@ def step_view(prepared: Prepared, state: RunState, index: int) -> dict[str, obje
     view["status"] = status_word(prepared, state, index)
     raw = state.results.get(index)
     if raw is not None and state.phase[index] is Phase.ENDED:
-        result = _decode(raw)
-        name = prepared.steps[index].name
-        if result.pop("truncated", False):
-            result["body"] = Truncated(name)
-        if "headers" in result:
-            result["headers"] = Headers(result["headers"])
-        view.update(result)
-        _mirror_output(view, result)
+        _add_result(view, raw, prepared.steps[index].name)
     error = state.errors.get(index)
     if error is not None:
         view["error"] = {"code": error.code, "message": error.message}
     return view
+
+
+def _add_result(view: dict[str, object], raw: bytes, name: str) -> None:
+    result = _decode(raw)
+    if result.pop("truncated", False):
+        result["body"] = Truncated(name)
+    if "headers" in result:
+        result["headers"] = Headers(result["headers"])
+    view.update(result)
+    _mirror_output(view, result)
 
 
 def _mirror_output(view: dict[str, object], result: dict[str, object]) -> None:
@@ -188,6 +191,15 @@ def _attempt_scope(prepared: Prepared, state: RunState, index: int, language: in
     if prepared.graph.scope == GRAPH_SCOPE:
         scope = {**scope, "attempt": {"number": number, "at": iso(ready)}}
     return in_context(scope, state, ready, place) if language > 1 else scope
+
+
+def is_as_wanted(prepared: Prepared, state: RunState, index: int, result: bytes) -> bool:
+    """Return whether the result of a repeated step is what it repeats for. Raise ExpressionError."""
+    until = prepared.steps[index].until
+    assert until is not None
+    view: dict[str, object] = dict.fromkeys(RESULT_KEYS)
+    _add_result(view, result, prepared.steps[index].name)
+    return until.test({**_attempt_scope(prepared, state, index, until.language), "result": view})
 
 
 def _item_scope(page: Page, state: RunState, index: int) -> Scope:

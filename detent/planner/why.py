@@ -128,6 +128,10 @@ def _sleep(seen: Seen, index: int) -> Reason:
     assert until is not None
     if seen.is_due(index):
         message = f"Step '{name}' has slept until {when(until, seen.now)}, and {by_whom(owned=seen.owned)}."
+    elif index in seen.state.looks:
+        looks = seen.state.looks[index]
+        times = "once" if looks == 1 else f"{looks} times"
+        message = f"Step '{name}' has looked {times}, and looks again at {when(until, seen.now)}."
     elif seen.state.phase[index] is Phase.RETRYING:
         message = f"Step '{name}' begins after its delay, at {when(until, seen.now)}."
     else:

@@ -138,7 +138,8 @@ class EntryData(msgspec.Struct, omit_defaults=True):
     durable function. In an adoption, `until` is when the attempt that was in flight may start again. `finished`: the
     run ends with this step. `graph`: the graph that the run was moved to. `carried`: how each step ended that it takes
     along. `released`: the attempt with a `started` entry was given up, and it is unknown whether its effect happened.
-    Of a map: `map` when it begins, `pages` that begin (the ids of their runs), and the `page` that has ended.
+    `look`: the attempt succeeded, but its result is not yet what the step repeats for. Of a map: `map` when it begins,
+    `pages` that begin (the ids of their runs), and the `page` that has ended.
     """
 
     result: msgspec.Raw = msgspec.Raw(b"")
@@ -155,6 +156,7 @@ class EntryData(msgspec.Struct, omit_defaults=True):
     released: bool = False
     graph: bytes = b""
     carried: dict[str, CarriedEntry] = {}
+    look: bool = False
     map: MapBegun | None = None
     pages: list[str] = []
     page: PageEnded | None = None

@@ -138,6 +138,7 @@ class RunState:
     operations: dict[str, Operation] = field(default_factory=dict)  # of a durable function, begun and not ended
     children: dict[str, ChildOwner] = field(default_factory=dict)  # child runs that are awaited: by which owner
     child_of: dict[int, ChildRun] = field(default_factory=dict)  # the child runs of steps, from their `started` entry
+    looks: dict[int, int] = field(default_factory=dict)  # results of a repeated step that were not as wanted
     maps: dict[int, MapState] = field(default_factory=dict)
     cancelled: int = 0  # child runs of steps that were cancelled
     unsure: frozenset[str] = frozenset()  # children that may not exist: their start may have been interrupted

@@ -16,6 +16,7 @@ from detent.graph.model import (
     Graph,
     Join,
     OnCrash,
+    Repeat,
     Retry,
     Route,
     Step,
@@ -31,6 +32,10 @@ from tests.planner.play import NOON, Play, answer, facts_of, failure
 ENDING_SETS = (ON_SUCCESS, ON_ANY, ON_RAN, FAILURES, frozenset({Ending.SKIPPED}), frozenset({Ending.TIMEOUT}))
 POLICIES = (FailurePolicy.SETTLE, FailurePolicy.FAIL_FAST)
 ALL_POLICIES = tuple(FailurePolicy)
+REPEATS = (
+    Repeat("result.status_code == 200", every=5.0),
+    Repeat("result.status_code == 200", every=1.0, factor=2.0, give_up_after=20.0),
+)
 KINDS = (
     *(StepKind.ACTION, StepKind.ACTION, StepKind.HTTP, StepKind.SLEEP, StepKind.WAIT),
     *(StepKind.CONDITION, StepKind.SUBWORKFLOW),
@@ -93,6 +98,7 @@ def _step(rng: random.Random, name: str, needs: list[str]) -> Step:
         if kind is StepKind.SUBWORKFLOW
         else rng.choice((OnCrash.RETRY, OnCrash.RETRY, OnCrash.FAIL, OnCrash.ASK)),
         timeout=rng.choice((None, 30.0)),
+        repeat=rng.choice(REPEATS) if kind in (StepKind.ACTION, StepKind.HTTP) and rng.random() < 0.15 else None,
         route=rng.choice(tuple(Route)),
     )
 

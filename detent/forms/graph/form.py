@@ -261,6 +261,8 @@ def _check_reads(graph: Graph, nodes: list[WrittenNode], fields: Fields) -> None
             scope.check(read, node.name, ITEM_NAMES if node.map is not None else ())
         if node.map is not None:
             scope.check_map(node.map, node.name)
+        for read in node.repeat_reads:
+            scope.check(read, node.name, (*ITEM_NAMES, "result") if node.map is not None else ("result",))
         for edge in node.edges:
             for read in edge.reads:
                 scope.check_edge(read, node.name)

@@ -12,12 +12,14 @@ from detent.forms.kinds import (
     LONGEST_WORKFLOW,
     TRIED_KINDS,
     MapFields,
+    RepeatFields,
     Work,
     WrittenMap,
     action_name_problem,
     child_config,
     read_action,
     read_map,
+    read_repeat,
 )
 from detent.forms.names import check_step_name, read_priority, read_queue
 from detent.forms.templates import Read, condition, template_reads
@@ -31,6 +33,7 @@ from detent.graph.model import (
     Ending,
     Join,
     OnCrash,
+    Repeat,
     Retry,
     Route,
     Step,
@@ -40,6 +43,7 @@ from detent.values.durations import MILLISECONDS
 from detent.values.fields import Fields, Problems, described
 
 MAP_FIELDS: Final = MapFields("forEach", "maxParallel", "collect", "onItemFailure", "tolerate", "maxItems")
+REPEAT_FIELDS: Final = RepeatFields("until", "every", "factor", "maxWait", "giveUpAfter")
 _TYPES: Final = {
     "action": ("actionType", "parameters", "policies"),
     "subworkflow": (
@@ -51,6 +55,7 @@ _TYPES: Final = {
 _SHARED: Final = (
     *("id", "displayName", "description", "nodeType", "edges", "onFailure", "routePolicy", "join", "if"),
     *("queue", "priority"),
+    "repeat",
     *MAP_FIELDS.all(),
 )
 NODE_FIELDS: Final = (*_SHARED, *dict.fromkeys(name for names in _TYPES.values() for name in names))
@@ -135,6 +140,8 @@ class WrittenNode:
     priority: int | None = None
     rerender: bool = False
     map: WrittenMap | None = None
+    repeat: Repeat | None = None
+    repeat_reads: list[Read] = field(default_factory=list)
 
     def step(self) -> Step:
         """Build the step of the graph."""
@@ -152,6 +159,7 @@ class WrittenNode:
             priority=self.priority,
             rerender=self.rerender,
             each=None if self.map is None else self.map.each,
+            repeat=self.repeat,
         )
 
 
@@ -173,6 +181,7 @@ def read_node(
     node.queue, node.priority = read_queue(fields), read_priority(fields)
     _read_type(fields, node, actions)
     node.map = read_map(fields, MAP_FIELDS, node.kind)
+    node.repeat, node.repeat_reads = read_repeat(fields, "repeat", REPEAT_FIELDS, node.kind)
     node.edges = [*_edges(fields), *_on_failure(fields)]
     return node
 

@@ -162,13 +162,17 @@ def _check_graph(graph: Graph, written: list[WrittenStep], fields: Fields) -> No
     # cycle are not checked. So a misspelled need is one problem, not one for each template after it.
     unclear = tuple(Edge(step.name, step.name) for step in written if step.unclear)
     known = replace(graph, edges=graph.edges + unclear)
-    before = upstream(known, [step.name for step in written if step.reads or step.map is not None])
+    before = upstream(
+        known, [step.name for step in written if step.reads or step.map is not None or step.repeat is not None]
+    )
     scope = StepsScope({step.name: step.kind for step in written}, before, problems)
     for step in written:
         for read in step.reads:
             scope.check(read, step.name, ITEM_NAMES if step.map is not None else ())
         if step.map is not None:
             scope.check_map(step.map, step.name)
+        for read in step.repeat_reads:
+            scope.check(read, step.name, (*ITEM_NAMES, "result") if step.map is not None else ("result",))
     for read in template_reads(graph.output, "output", problems):
         scope.check(read, None)
 

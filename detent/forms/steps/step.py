@@ -12,12 +12,14 @@ from detent.forms.kinds import (
     REQUEST_FIELDS,
     TRIED_KINDS,
     MapFields,
+    RepeatFields,
     Work,
     WrittenMap,
     action_name_problem,
     child_config,
     read_action,
     read_map,
+    read_repeat,
     read_request,
     read_sleep,
     read_wait,
@@ -25,7 +27,7 @@ from detent.forms.kinds import (
 from detent.forms.names import check_step_name, read_priority, read_queue
 from detent.forms.templates import Read, condition, template_reads
 from detent.forms.workflow_fields import read_description
-from detent.graph.model import NO_RETRY, OnCrash, Retry, Step, StepKind
+from detent.graph.model import NO_RETRY, OnCrash, Repeat, Retry, Step, StepKind
 from detent.values.durations import MILLISECONDS, SECONDS
 from detent.values.fields import Fields, Problems, described
 from detent.values.nearest import nearest
@@ -77,7 +79,8 @@ _RETRY: Final = Retry()
 
 _KINDS: Final = ("url", "sleep", "wait_for_webhook", "action", "workflow")
 _MAP: Final = MapFields("for_each", "max_parallel", "collect", "on_item_failure", "tolerate", "max_items")
-_SHARED: Final = ("needs", "if", "queue", "priority", "description", "name", *_MAP.all())
+_REPEAT: Final = RepeatFields("until", "every", "factor", "max_wait", "give_up_after")
+_SHARED: Final = ("needs", "if", "queue", "priority", "description", "name", "repeat", *_MAP.all())
 _TRIED: Final = (*RETRY_FIELDS, "timeout", "on_crash")
 _FIELDS: Final = {
     "url": (*_SHARED, *_TRIED, *REQUEST_FIELDS),
@@ -112,6 +115,8 @@ class WrittenStep:
     priority: int | None = None
     unclear: bool = False
     map: WrittenMap | None = None
+    repeat: Repeat | None = None
+    repeat_reads: list[Read] = field(default_factory=list)
 
     def step(self) -> Step:
         """Build the step of the graph."""
@@ -126,6 +131,7 @@ class WrittenStep:
             queue=self.queue,
             priority=self.priority,
             each=None if self.map is None else self.map.each,
+            repeat=self.repeat,
         )
 
 
@@ -148,6 +154,7 @@ def read_step(name: str, raw: object, path: str, problems: Problems, actions: Co
     read_description(fields)
     _read_kind(fields, written, actions)
     written.map = read_map(fields, _MAP, written.kind)
+    written.repeat, written.repeat_reads = read_repeat(fields, "repeat", _REPEAT, written.kind)
     return written
 
 
