@@ -6742,8 +6742,8 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description A version; the current one by default.
-                 * @example 2
+                 * @description A number or `draft`; the current version by default.
+                 * @example 1
                  */
                 version?: string;
             };
@@ -7375,7 +7375,7 @@ export interface operations {
                 start_at?: string;
                 /**
                  * @description The version to run, a number; `draft` runs the draft. The current one by default.
-                 * @example 2
+                 * @example 1
                  */
                 version?: string;
                 /**
@@ -8417,7 +8417,7 @@ export interface operations {
                 start_at?: string;
                 /**
                  * @description The version to run, a number; `draft` runs the draft. The current one by default.
-                 * @example 2
+                 * @example 1
                  */
                 version?: string;
                 /**
@@ -8595,7 +8595,7 @@ export interface operations {
             path: {
                 /**
                  * @description The number of a version.
-                 * @example 2
+                 * @example 1
                  */
                 number: string;
                 /**
@@ -8644,7 +8644,7 @@ export interface operations {
             path: {
                 /**
                  * @description The number of a version.
-                 * @example 2
+                 * @example 1
                  */
                 number: string;
                 /**
