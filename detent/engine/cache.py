@@ -157,6 +157,8 @@ class GraphCache:
 
 LONGEST_NAME: Final = 200
 DEFAULT_QUEUE: Final = "default"
+#: Versions are columns of 32 bits.
+LARGEST_VERSION: Final = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +220,8 @@ class WorkflowCache:
 
     async def version(self, row: WorkflowRow, number: int) -> tuple[Prepared, VersionRow]:
         """Return a version of a workflow, with its facts. Raise NotFound if there is none."""
-        found = await self._store.version(row.tenant, row.id, number)
+        fits = -LARGEST_VERSION <= number <= LARGEST_VERSION
+        found = await self._store.version(row.tenant, row.id, number) if fits else None
         graphs = await self._graphs.get([(row.id, number)]) if found is not None else {}
         if found is None or (row.id, number) not in graphs:
             raise NotFound(f"the workflow {row.name!r} has no version {number}")

@@ -270,8 +270,9 @@ async def test_any_version_is_read_compared_activated_and_started(detent: Detent
     body = {"trigger": {"n": 1}, "version": 1}
     run = (await detent.call("POST", f"{WORKFLOWS}/echo/execute", json=body)).json["data"]
     assert (await detent.ended(run))["version"] == 1
-    for number in (3, "draft"):
-        assert (await detent.call("POST", f"{WORKFLOWS}/echo/execute", json={"version": number})).status in (404, 409)
+    for missing, status in ((3, 404), ("draft", 409)):
+        answer = await detent.call("POST", f"{WORKFLOWS}/echo/execute", json={"version": missing})
+        assert answer.status == status, missing
     for wrong in (0, -1, "x", True, 2.5, 2**40):
         assert (await detent.call("POST", f"{WORKFLOWS}/echo/execute", json={"version": wrong})).status == 400, wrong
     twice = {"version": 1, "trigger": {"n": 1}}
@@ -279,8 +280,9 @@ async def test_any_version_is_read_compared_activated_and_started(detent: Detent
     assert (await do(detent, "versions/1/activate")).json["data"]["title"] == "One"
     assert await output(detent, body={"n": 1}) == (1, {"x": 1})
     assert (await detent.call("GET", f"{WORKFLOWS}/echo?version=9")).status == 404
-    assert (await detent.call("GET", f"{WORKFLOWS}/echo/versions/9")).status == 404
-    assert (await do(detent, "versions/9/activate")).status == 404
+    for number in (9, 0, 2**31, 2**63, 10**40):
+        assert (await detent.call("GET", f"{WORKFLOWS}/echo/versions/{number}")).status == 404, number
+        assert (await do(detent, f"versions/{number}/activate")).status == 404, number
 
 
 async def test_a_version_that_older_code_saved_is_started_with_what_its_text_says(tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ def settled(state: RunState, woken: frozenset[int] = frozenset()) -> dict[str, A
         *("strikes", "suspect_until"),
         *("paused_at", "paused_step", "opens_at", "reused", "reused_skips", "left_out", "doubts"),
         *("is_finished", "finisher", "carried", "left_behind", "passed", "undelayed", "moved_graph"),
-        *("history", "operations", "child_of", "children", "cancelled", "unsure"),
+        *("history", "operations", "child_of", "children", "cancelled", "unsure", "looks"),
     )
     return {
         **{name: getattr(state, name) for name in names},

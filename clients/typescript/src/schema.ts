@@ -6948,8 +6948,8 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description A version; the current one by default.
-                 * @example 2
+                 * @description A number or `draft`; the current version by default.
+                 * @example 1
                  */
                 version?: string;
             };
@@ -7581,7 +7581,7 @@ export interface operations {
                 start_at?: string;
                 /**
                  * @description The version to run, a number; `draft` runs the draft. The current one by default.
-                 * @example 2
+                 * @example 1
                  */
                 version?: string;
                 /**
@@ -8623,7 +8623,7 @@ export interface operations {
                 start_at?: string;
                 /**
                  * @description The version to run, a number; `draft` runs the draft. The current one by default.
-                 * @example 2
+                 * @example 1
                  */
                 version?: string;
                 /**
@@ -8801,7 +8801,7 @@ export interface operations {
             path: {
                 /**
                  * @description The number of a version.
-                 * @example 2
+                 * @example 1
                  */
                 number: string;
                 /**
@@ -8850,7 +8850,7 @@ export interface operations {
             path: {
                 /**
                  * @description The number of a version.
-                 * @example 2
+                 * @example 1
                  */
                 number: string;
                 /**

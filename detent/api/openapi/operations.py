@@ -69,7 +69,7 @@ TAGS: Final = [
 #: The parameters of paths by name: description and example.
 _IN_PATH: Final = {
     "workflow": ("The workflow's id or its name.", "order-processing"),
-    "number": ("The number of a version.", 2),
+    "number": ("The number of a version.", 1),
     "run": ("The run's id.", "run_01k5c1v6p2f7x8y9z0a1b2c3d4"),
     "step": ("The step's name.", "charge"),
     "name": ("The signal's name.", "paid"),
@@ -301,5 +301,5 @@ START_PARAMETERS: Final = (
     query("label", texts(), "A label of the run, `key:value`.", ["team:shop"]),
     query("hero", TEXT, "What the run is about, `type:id`.", "order:123"),
     ALLOW_MULTIPLE,
-    query("version", TEXT, "The version to run, a number; `draft` runs the draft. The current one by default.", "2"),
+    query("version", TEXT, "The version to run, a number; `draft` runs the draft. The current one by default.", "1"),
 )

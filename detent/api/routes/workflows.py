@@ -203,7 +203,9 @@ async def list_workflows(request: AnyRequest) -> Many[WorkflowDocument]:
     summary="Get a workflow",
     **{
         **_SHOWN,
-        "operation_class": operation(query("version", TEXT, "A version; the current one by default.", "2")),
+        "operation_class": operation(
+            query("version", TEXT, "A number or `draft`; the current version by default.", "1")
+        ),
         "responses": {**_NOW, **refusals(400, 404)},
     },
 )
