@@ -51,6 +51,7 @@ _LONGEST_NAME: Final = 200
 _LONGEST_WAIT: Final = 10 * 365 * 86_400 * 1000.0
 _TIMEOUT: Final = 300.0
 _RETRY: Final = Retry(attempts=3)
+_EXAMPLE: Final = "context.data['NODE'].total > 100"
 
 
 class NodeType(StrEnum):
@@ -112,6 +113,7 @@ class WrittenNode:
     config: dict[str, Any] = field(default_factory=dict)
     guard: str | None = None
     reads: list[Read] = field(default_factory=list)
+    planned_reads: list[Read] = field(default_factory=list)  # of expressions that the planner evaluates
     edges: list[WrittenEdge] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     retry: Retry = NO_RETRY
@@ -151,8 +153,7 @@ def read_node(
     fields.refuse_unknown(NODE_FIELDS)
     fields.text("displayName", most=_LONGEST_NAME)
     read_description(fields)
-    node.guard, reads = condition(fields, "if")
-    node.reads += reads
+    node.guard, node.planned_reads = condition(fields, "if", _EXAMPLE)
     node.join = fields.choice("join", Join, Join.ANY)
     first_match = fields.choice("routePolicy", RoutePolicy, RoutePolicy.PARALLEL) is RoutePolicy.FIRST_MATCH
     node.route = Route.FIRST_MATCH if first_match else Route.PARALLEL
@@ -185,11 +186,11 @@ def _type_without_a_word(fields: Fields) -> NodeType:
 
 def _read_condition(fields: Fields, node: WrittenNode) -> None:
     node.kind = StepKind.CONDITION
-    text, reads = condition(fields, "expression")
+    text, reads = condition(fields, "expression", _EXAMPLE)
     if fields.get("expression") is None:
         fields.problems.add(fields.at("expression"), "is missing: a condition needs an expression")
     node.config = {"expression": text or "false"}
-    node.reads += reads
+    node.planned_reads += reads
 
 
 def _read_child(fields: Fields, node: WrittenNode) -> None:
@@ -220,7 +221,7 @@ def _read_action(fields: Fields, node: WrittenNode, actions: Collection[str] | N
     given = Fields(fields.mapping("parameters") or {}, fields.at("parameters"), fields.problems)
     work: Work = read_action(action, given)
     node.kind, node.config = work.kind, work.config
-    node.reads += work.reads
+    (node.reads if work.kind in TRIED_KINDS else node.planned_reads).extend(work.reads)
     node.warnings += work.warnings
     if work.kind in TRIED_KINDS:
         _read_policies(fields, node, _RETRY, _TIMEOUT)
@@ -284,7 +285,7 @@ def _edge(fields: Fields) -> WrittenEdge | None:
     if fields.get("targetNode") is None:
         fields.problems.add(fields.at("targetNode"), "is missing")
     when = fields.choice("when", When, When.SUCCESS)
-    text, reads = condition(fields, "condition")
+    text, reads = condition(fields, "condition", _EXAMPLE)
     if target is None:
         return None
     return WrittenEdge(
