@@ -16,10 +16,10 @@ from typing import Any
 
 import msgspec
 
-from detent.expressions import NOW, SEED, Deferred, Headers, Scope, Truncated
+from detent.expressions import NOW, SEED, Deferred, Headers, Scope, Truncated, iso_text
 from detent.graph.model import FAILURES, GRAPH_SCOPE, Ending, StepKind
 from detent.ids import RUN, show
-from detent.instant import Instant, iso
+from detent.instant import Instant, as_datetime
 from detent.planner.prepared import Prepared
 from detent.run.state import Phase, RunState
 
@@ -166,7 +166,9 @@ def call_scope(prepared: Prepared, state: RunState, index: int) -> Scope:
         ready, number = state.retried_at.get(index, ready), state.attempt_number(index)
         place = f"{step.name}/{state.attempts[index]}"
     scope = build_scope(prepared, state, ready, place)
-    return {**scope, "attempt": {"number": number, "at": iso(ready)}} if prepared.graph.scope == GRAPH_SCOPE else scope
+    if prepared.graph.scope != GRAPH_SCOPE:
+        return scope
+    return {**scope, "attempt": {"number": number, "at": iso_text(as_datetime(ready))}}
 
 
 def build_scope(prepared: Prepared, state: RunState, now: Instant, place: str) -> Scope:

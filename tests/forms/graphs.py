@@ -1,4 +1,4 @@
-"""Documents of the graph form for tests: the four workflows of `tests/forms/documents/`, and a builder for small ones."""
+"""Documents of the graph form: the four workflows of `tests/forms/documents/`, and a builder for small ones."""
 
 from __future__ import annotations
 

@@ -252,9 +252,7 @@ KINDS: list[tuple[dict[str, Any], StepKind, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("fields", "kind", "config"), KINDS)
-def test_a_node_becomes_a_step_of_its_kind(
-    fields: dict[str, Any], kind: StepKind, config: dict[str, Any]
-) -> None:
+def test_a_node_becomes_a_step_of_its_kind(fields: dict[str, Any], kind: StepKind, config: dict[str, Any]) -> None:
     found = step(**fields)
     assert (found.kind, found.config) == (kind, config)
 

@@ -75,7 +75,11 @@ WORKFLOW = [
     ({"vars": []}, "vars", "must be a mapping, not a list"),
     ({"vars": {f"v{number}": 1 for number in range(1001)}}, "vars", "has 1001 variables; at most 1000 are allowed"),
     ({"output": "{{ context.data['its'] }}"}, "output", "no node 'its'; did you mean 'it'?"),
-    ({"output": {"x": ["{{ attempt.number }}"]}}, "output.x[0]", "only the parameters of a node that is tried know the attempt"),
+    (
+        {"output": {"x": ["{{ attempt.number }}"]}},
+        "output.x[0]",
+        "only the parameters of a node that is tried know the attempt",
+    ),
     ({"labels": []}, "labels", "must be a mapping"),
     ({"labels": {"a": 5}}, "labels.a", "must be text"),
     ({"queue": "a b"}, "queue", "'a b' cannot be the name of a queue"),

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from detent.forms.graph.form import compile_graph
 from detent.forms.steps.form import compile_steps
 from detent.graph.model import Graph, StepKind
 from detent.instant import SECOND, micros
@@ -20,6 +21,7 @@ from detent.run.journal import Entry, EntryData, decode_data, encode_opening
 from detent.run.outcomes import Done, Fail, Outcome, StepError
 from detent.run.plan import NOTHING, Plan, RunEnd
 from detent.run.state import Phase, RunFacts, RunState
+from tests.forms.graphs import document
 
 NOON = 1_790_000_000 * SECOND
 RUN = bytes(range(16))
@@ -315,6 +317,12 @@ def play_steps(tasks: Mapping[str, Any], given: Mapping[str, Any] | None = None,
     return play(graph_of(tasks, **document), given)
 
 
+def play_graph(*nodes: Mapping[str, Any], trigger: Any = None, spec: Any = None, **fields: Any) -> Play:
+    """A run of a workflow in the graph form that begins with its first node."""
+    given = {"body": {} if trigger is None else trigger, **({} if spec is None else {"spec": spec})}
+    return play(compile_graph(document(*map(dict, nodes), **fields)).graph, given)
+
+
 def graph_of(tasks: Mapping[str, Any], **document: Any) -> Graph:
     kinds = ("url", "sleep", "wait_for_webhook", "action")
     whole = {
@@ -325,4 +333,4 @@ def graph_of(tasks: Mapping[str, Any], **document: Any) -> Graph:
 
 
 def runs_code(kind: StepKind) -> bool:
-    return kind not in (StepKind.SLEEP, StepKind.WAIT)
+    return kind not in (StepKind.SLEEP, StepKind.WAIT, StepKind.CONDITION)

@@ -75,7 +75,9 @@ class GraphScope(ScopeCheck):
 
     def _attempt(self, reference: Reference) -> str | None:
         """Return a problem if the reference reads the attempt, where there is none."""
-        return "only the parameters of a node that is tried know the attempt" if reference.path[0] == "attempt" else None
+        return (
+            "only the parameters of a node that is tried know the attempt" if reference.path[0] == "attempt" else None
+        )
 
     def _unneeded(self, name: str, reader: str) -> str:
         return f"no path of edges leads from {name!r} to {reader!r}, so its result may not be there"
