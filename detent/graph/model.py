@@ -102,11 +102,12 @@ class Step:
 
     `config` has what its kind needs, as JSON with `{{ }}` templates: http `url method headers body`; action `action
     with`; sleep `seconds` (a number, or a text that renders to a duration); wait `timeout` (seconds or `None`) and
-    `early` (`buffer` or `reject`); condition `expression`; python and function `workflow` (the name its code is
-    registered with) and `drift`.
+    `early` (`buffer` or `reject`); condition `expression`; subworkflow `workflow input version detached recursion`;
+    python and function `workflow` (the name its code is registered with) and `drift`.
     `guard` is evaluated last, when the join is met; false skips the step. `delay` is the pause before the first
     attempt; it is added to a sleep and to the time limit of a wait. With `rerender`, templates read the number and time
-    of the attempt at hand; otherwise those of the first one, so every attempt sends the same.
+    of the attempt at hand; otherwise those of the first one, so every attempt sends the same. `title` is what people
+    read instead of the name.
     """
 
     name: str
@@ -122,6 +123,7 @@ class Step:
     queue: str | None = None
     priority: int | None = None
     rerender: bool = False
+    title: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ def only(written: Any, **options: Any) -> tuple[str, str]:
     return found[0].field, found[0].message
 
 
-WORKFLOW = [
+WORKFLOW: list[tuple[dict[str, Any], str, str]] = [
     ({"id": None}, "id", "is missing"),
     ({"id": 5}, "id", "must be text, not the number 5"),
     ({"id": ""}, "id", "must not be empty"),

@@ -45,10 +45,10 @@ EDGE_FIELDS: Final = ("targetNode", "when", "condition", "onError")
 POLICY_FIELDS: Final = ("timeoutMs", "retry", "rerenderOnRetry", "onCrash")
 RETRY_FIELDS: Final = ("maxAttempts", "baseDelayMs", "backoffFactor", "jitter", "maxDelayMs")
 MOST_ATTEMPTS: Final = 101
-_LARGEST_FACTOR: Final = 100.0
-_LARGEST_VERSION: Final = 2**31 - 1
+LARGEST_FACTOR: Final = 100.0
+LARGEST_VERSION: Final = 2**31 - 1
 _LONGEST_NAME: Final = 200
-_LONGEST_WAIT: Final = 10 * 365 * 86_400 * 1000.0
+LONGEST_WAIT: Final = 10 * 365 * 86_400 * 1000.0
 _TIMEOUT: Final = 300.0
 _RETRY: Final = Retry(attempts=3)
 _EXAMPLE: Final = "context.data['NODE'].total > 100"
@@ -124,6 +124,7 @@ class WrittenNode:
     queue: str | None = None
     priority: int | None = None
     rerender: bool = False
+    title: str | None = None
 
     def step(self) -> Step:
         """Build the step of the graph."""
@@ -140,6 +141,7 @@ class WrittenNode:
             queue=self.queue,
             priority=self.priority,
             rerender=self.rerender,
+            title=self.title,
         )
 
 
@@ -151,7 +153,7 @@ def read_node(
     check_step_name(name, path, problems)
     fields = Fields(raw, path, problems)
     fields.refuse_unknown(NODE_FIELDS)
-    fields.text("displayName", most=_LONGEST_NAME)
+    node.title = fields.text("displayName", most=_LONGEST_NAME)
     read_description(fields)
     node.guard, node.planned_reads = condition(fields, "if", _EXAMPLE)
     node.join = fields.choice("join", Join, Join.ANY)
@@ -199,7 +201,7 @@ def _read_child(fields: Fields, node: WrittenNode) -> None:
         fields.problems.add(fields.at("workflowId"), "is missing: name the workflow that this node starts")
     parameters = fields.mapping("parameters") or {}
     node.config = {"workflow": fields.text("workflowId", most=_LONGEST_NAME) or "", "input": parameters}
-    version = fields.integer("workflowVersion", least=1, most=_LARGEST_VERSION)
+    version = fields.integer("workflowVersion", least=1, most=LARGEST_VERSION)
     if version is not None:
         node.config["version"] = version
     if not fields.boolean("waitForCompletion", True):
@@ -233,7 +235,7 @@ def _read_action(fields: Fields, node: WrittenNode, actions: Collection[str] | N
 def _read_policies(fields: Fields, node: WrittenNode, retry: Retry, timeout: float | None) -> None:
     policies = Fields(fields.mapping("policies") or {}, fields.at("policies"), fields.problems)
     policies.refuse_unknown(POLICY_FIELDS)
-    limit = policies.number("timeoutMs", least=1, most=_LONGEST_WAIT)
+    limit = policies.number("timeoutMs", least=1, most=LONGEST_WAIT)
     node.timeout = timeout if limit is None else limit * MILLISECONDS
     node.rerender = policies.boolean("rerenderOnRetry", False)
     node.on_crash = policies.choice("onCrash", OnCrash, OnCrash.RETRY)
@@ -245,9 +247,9 @@ def _retry(fields: Fields) -> Retry:
     """Read a retry policy. `maxAttempts` counts all attempts; 0 is one attempt too."""
     fields.refuse_unknown(RETRY_FIELDS)
     attempts = fields.integer("maxAttempts", least=0, most=MOST_ATTEMPTS)
-    delay = fields.number("baseDelayMs", least=0, most=_LONGEST_WAIT)
-    factor = fields.number("backoffFactor", least=1.0, most=_LARGEST_FACTOR)
-    longest = fields.number("maxDelayMs", least=0, most=_LONGEST_WAIT)
+    delay = fields.number("baseDelayMs", least=0, most=LONGEST_WAIT)
+    factor = fields.number("backoffFactor", least=1.0, most=LARGEST_FACTOR)
+    longest = fields.number("maxDelayMs", least=0, most=LONGEST_WAIT)
     first = _RETRY.delay if delay is None else delay * MILLISECONDS
     retry = Retry(
         attempts=_RETRY.attempts if attempts is None else max(1, attempts),
