@@ -118,7 +118,8 @@ def _drawn(follows: Mapping[str | None, list[str]]) -> list[tuple[str, str | Non
 def _also(graph: Graph, edges: list[Edge], parent: str | None, join: Join) -> str:
     """Describe how a step is reached, if the drawing does not show it."""
     others = [edge.source for edge in edges if edge.source != parent]
-    endings = {_on(edge, graph) for edge in edges} - {""}
+    endings = {_on(edge, graph) for edge in edges}
+    endings = {words or "on success" for words in endings} if len(endings) > 1 else endings - {""}
     conditions = [f"when {edge.condition}" for edge in edges if edge.condition]
     words = [*sorted(endings), *conditions, *([_OTHERS[join].format(", ".join(others))] if others else [])]
     return f"  ({_shortened('; '.join(words), most=120)})" if words else ""

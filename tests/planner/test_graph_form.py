@@ -555,6 +555,15 @@ def test_context_data_of_a_skipped_node_is_null_and_so_is_one_that_has_not_ended
     assert (data(run)("b"), data(run)("c")) == (None, None)
 
 
+def test_an_expression_that_reads_a_node_often_decodes_its_result_once() -> None:
+    run = play_graph(tried("a", "b"), tried("b"))
+    run.give("a", {"list": [1, 2]})
+    scope: Any = build_scope(run.prepared, run.state, run.now, OUTPUT)
+    nodes = scope["context"]["data"]
+    assert nodes["a"].resolve() is nodes["a"].resolve()
+    assert nodes["b"] is not nodes["b"]  # one that has not ended may end while the scope is in use
+
+
 def test_a_node_behind_a_skipped_one_reads_null() -> None:
     run = play_graph(
         tried("a", edge("b", condition="false"), "c"),
