@@ -24,6 +24,7 @@ from detent.api.routes import (
     pages,
     run_control,
     runs,
+    schemas,
     starts,
     streams,
     triggers,
@@ -72,6 +73,7 @@ async def ready(request: AnyRequest) -> Health:
 ROUTES = [
     *workflows.ROUTES,
     *versions.ROUTES,
+    *schemas.ROUTES,
     *starts.ROUTES,
     *runs.ROUTES,
     *run_control.ROUTES,

@@ -19,6 +19,7 @@ COMMANDS: Final = {
     "run": "Run a workflow here and now, and watch it",
     "validate": "Check workflow files and list all problems",
     "graph": "Draw a workflow file as text or Mermaid",
+    "schema": "Print the JSON Schema of a form of definitions",
     "apply": "Save workflow files: create workflows or new versions of them",
     "trigger": "Start a run of a saved workflow",
     "runs": "List, show, control and repeat runs, and explain why one waits",

@@ -46,7 +46,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from detent.expressions.compiler import Mode, build
-from detent.expressions.dates import NOW
+from detent.expressions.dates import NOW, iso_text
 from detent.expressions.digests import SEED
 from detent.expressions.errors import (
     Budget,
@@ -88,6 +88,7 @@ __all__ = [
     "UnresolvedTemplate",
     "compile_expression",
     "compile_template",
+    "iso_text",
     "read_path",
     "template_problems",
 ]

@@ -9,9 +9,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
-from detent.errors import InvalidDefinition, Problem
+from detent.errors import InvalidDefinition, NotFound, Problem
 from detent.forms.compiled import Compiled, Limits
 from detent.forms.graph.form import compile_graph
+from detent.forms.graph.schema import SCHEMA as GRAPH_SCHEMA
 from detent.forms.names import read_name
 from detent.forms.steps.form import compile_steps
 from detent.values.fields import Fields, Problems, described, shown
@@ -31,19 +32,20 @@ class Form:
 
     A document without `form` has the form whose `keys` it has one of. `name_keys` are the fields that can have the name
     of the workflow. `is_live_at_save`: a save makes a version that is current at once. Otherwise a save writes a draft,
-    which has to be published."""
+    which has to be published. `schema` is its published JSON Schema."""
 
     name: str
     keys: tuple[str, ...]
     compile: Compile
     name_keys: tuple[str, ...] = ("name",)
     is_live_at_save: bool = True
+    schema: Mapping[str, Any] | None = None
 
 
 #: The first form is that of a document that has the keys of none.
 FORMS: Final[dict[str, Form]] = {
     "steps": Form("steps", ("tasks", "steps"), compile_steps),
-    "graph": Form("graph", ("nodes",), compile_graph, name_keys=("id",), is_live_at_save=False),
+    "graph": Form("graph", ("nodes",), compile_graph, name_keys=("id",), is_live_at_save=False, schema=GRAPH_SCHEMA),
 }
 
 
@@ -67,6 +69,15 @@ def compile_document(
 
     `actions` are the names that may be called; `None` does not check them."""
     return form_of(document).compile(document, limits=limits, actions=actions)
+
+
+def schema_of(form: str) -> Mapping[str, Any]:
+    """Return the JSON Schema of a form. Raise NotFound if there is none."""
+    found = FORMS[form].schema if form in FORMS else None
+    if found is None:
+        known = ", ".join(name for name, one in FORMS.items() if one.schema is not None)
+        raise NotFound(f"there is no JSON Schema of the form {form[:200]!r}; there is one of: {known}")
+    return found
 
 
 def is_code(form: str) -> bool:

@@ -367,7 +367,8 @@ def action_name_problem(action: str, actions: Collection[str] | None, problems: 
         return f"{shown(action)} cannot be the name of an action"
     # Names of core actions can always be checked, others only with a list of them.
     is_core = action.startswith(CORE_PREFIX)
-    known = CORE_ACTIONS if is_core else sorted({*(actions or ()), *CORE_ACTIONS})
+    given = [name for name in actions or () if name.startswith(CORE_PREFIX) == is_core]
+    known = sorted({*given, *CORE_ACTIONS})
     if action in known or (actions is None and not is_core):
         return None
     return f"no {'core ' if is_core else ''}action {shown(action)}{problems.did_you_mean(action, known)}"
@@ -376,4 +377,4 @@ def action_name_problem(action: str, actions: Collection[str] | None, problems: 
 def user_actions(steps: Collection[Step]) -> tuple[str, ...]:
     """Return the user's own actions that these steps call, sorted: only a node that has them may run the workflow."""
     names = {str(step.config.get("action", "")) for step in steps if step.kind is StepKind.ACTION}
-    return tuple(sorted(name for name in names if name and not name.startswith(CORE_PREFIX)))
+    return tuple(sorted(name for name in names if name and name not in CORE_ACTIONS))

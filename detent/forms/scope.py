@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import ClassVar, Final
 
 from detent.expressions import Reference
 from detent.forms.kinds import WrittenMap
@@ -20,8 +20,10 @@ RESULTS: Final = ("status", "status_code", "headers", "query", "body", "encoding
 class ScopeCheck:
     """Checks reads against the existing steps. A kind of `None` is a step whose own problem is already reported.
 
-    A form says what each of its names may be followed by (`_problem`).
+    A form says what each of its names may be followed by (`_problem`), and what it calls a step (`noun`).
     """
+
+    noun: ClassVar = "step"
 
     def __init__(self, kinds: Mapping[str, StepKind | None], upstream: Upstream, problems: Problems) -> None:
         self._kinds = kinds
@@ -63,9 +65,9 @@ class ScopeCheck:
     def _unread(self, name: str, reader: str | None) -> str | None:
         """Return why the result of a step cannot be read, or `None`."""
         if name not in self._kinds:
-            return f"no step {shown(name)}{self._problems.did_you_mean(name, self._kinds)}"
+            return f"no {self.noun} {shown(name)}{self._problems.did_you_mean(name, self._kinds)}"
         if name == reader:
-            return "a step cannot read its own result"
+            return f"a {self.noun} cannot read its own result"
         if reader is not None and reader in self._upstream and not self._upstream.includes(reader, name):
             return self._unneeded(name, reader)
         return None
@@ -79,7 +81,7 @@ class ScopeCheck:
 
     def _callback(self, name: str) -> str | None:
         if name not in self._kinds:
-            return f"no step {shown(name)}{self._problems.did_you_mean(name, self._waits or self._kinds)}"
+            return f"no {self.noun} {shown(name)}{self._problems.did_you_mean(name, self._waits or self._kinds)}"
         if self._kinds[name] not in {StepKind.WAIT, None}:
-            return f"{name!r} is not a wait step, so it has no callback URL"
+            return f"{name!r} is not a wait {self.noun}, so it has no callback URL"
         return None

@@ -40,14 +40,18 @@ def template_reads(value: Any, field: str, problems: Problems) -> list[Read]:
     return [Read(place, reference) for place, text in _texts(value, field) for reference in _references(text)]
 
 
-def condition(fields: Fields, name: str) -> tuple[str | None, list[Read]]:
-    """Return the expression of a field, and what it reads. `{{ ... }}` around the whole expression is removed."""
+def condition(
+    fields: Fields, name: str, example: str = "tasks.charge.status_code == 200"
+) -> tuple[str | None, list[Read]]:
+    """Return the expression of a field, and what it reads. `{{ ... }}` around the whole expression is removed.
+
+    A problem of a field that is not text shows the example."""
     value = fields.get(name)
     if isinstance(value, bool):
         return ("true" if value else "false"), []
     if value is None or not isinstance(value, str):
         if value is not None:
-            fields.wrong(name, 'a condition, such as "tasks.charge.status_code == 200"')
+            fields.wrong(name, f'a condition, such as "{example}"')
         return None, []
     wrapped = _WRAPPED.fullmatch(value)
     text = wrapped["inner"].strip() if wrapped and "{{" not in wrapped["inner"] else value.strip()

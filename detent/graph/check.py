@@ -50,10 +50,10 @@ def _name_problems(graph: Graph) -> Iterator[Problem]:
             first[folded] = step.name
 
 
-def same_name(name: str, known: str) -> str:
-    """Return the message that a step's name is taken, exactly or in another case."""
+def same_name(name: str, known: str, two: str | None = None) -> str:
+    """Return the message that a step's name is taken, exactly or in another case. `two` names both as the form does."""
     if name == known:
-        return f"there are two steps named {name!r}"
+        return f"there are two {two or f'steps named {name!r}'}"
     return f"{name!r} and {known!r} differ only in case; give one of them another name"
 
 
@@ -66,7 +66,7 @@ def _edge_problems(graph: Graph) -> Iterator[Problem]:
                 yield Problem(f"edges[{number}].{end}", f"no step {name!r}")
         if not edge.on:
             yield Problem(f"edges[{number}].on", f"never taken: no ending of {edge.source!r} satisfies it")
-        key = (edge.source, edge.target, edge.on, edge.condition)
+        key = (edge.source, edge.target, edge.on, edge.condition, edge.otherwise)
         if key in seen:
             yield Problem(f"edges[{number}]", f"a second edge from {edge.source!r} to {edge.target!r} like one before")
         seen.add(key)

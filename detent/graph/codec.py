@@ -72,7 +72,9 @@ def features(graph: Graph) -> tuple[str, ...]:
         or graph.parallel is not None
         or graph.vars
         or any(edge.otherwise or not edge.handles for edge in graph.edges)
-        or any(step.rerender or step.each or step.repeat or step.kind in _NEWER_KINDS for step in graph.steps)
+        or any(
+            step.rerender or step.each or step.repeat or step.title or step.kind in _NEWER_KINDS for step in graph.steps
+        )
     )
     return FEATURES if is_newer else ()
 

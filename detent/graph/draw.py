@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from detent.graph.check import in_order
-from detent.graph.model import FAILURES, ON_ANY, ON_RAN, ON_SUCCESS, Edge, Ending, Graph, Join, Step, StepKind
+from detent.graph.model import (
+    FAILURES,
+    GRAPH_SCOPE,
+    ON_ANY,
+    ON_RAN,
+    ON_SUCCESS,
+    Edge,
+    Graph,
+    Join,
+    Route,
+    Step,
+    StepKind,
+)
 
 _SHAPES: Final = {
     StepKind.SLEEP: ("([", "])"),
@@ -19,24 +32,24 @@ _WIDEST: Final = 60
 _OTHERS: Final = {Join.ALL: "after {} too", Join.ANY: "or after {}"}
 
 
-def mermaid(graph: Graph) -> str:
-    """Return a Mermaid flowchart with the steps in the order of the definition."""
+def mermaid(graph: Graph, title: str | None = None) -> str:
+    """Return a Mermaid flowchart with the steps in the order of the definition. A step is named by its title."""
     ids = {step.name: f"s{number}" for number, step in enumerate(graph.steps)}
-    lines = ["flowchart TD"]
+    lines = [*(["---", f"title: {json.dumps(title, ensure_ascii=False)}", "---"] if title else []), "flowchart TD"]
     for step in graph.steps:
         opening, closing = _SHAPES.get(step.kind, ("[", "]"))
-        lines.append(f'    {ids[step.name]}{opening}"{_escaped(step.name)}"{closing}')
+        lines.append(f'    {ids[step.name]}{opening}"{_escaped(step.title or step.name)}"{closing}')
     conditions = {step.name: step.guard for step in graph.steps}
     for edge in graph.edges:
-        words = [_on(edge.on), *(text for text in (edge.condition, conditions.get(edge.target)) if text)]
+        words = [_on(edge, graph), *(text for text in (edge.condition, conditions.get(edge.target)) if text)]
         label = _escaped(_shortened(" ".join(filter(None, words))))
         arrow = f'-->|"{label}"|' if label else "-->"
         lines.append(f"    {ids[edge.source]} {arrow} {ids[edge.target]}")
     return "\n".join(lines) + "\n"
 
 
-def text(graph: Graph) -> str:
-    """Return a tree for a terminal. A step is below the last step it waits for, and names the others it needs.
+def text(graph: Graph, title: str | None = None) -> str:
+    """Return a tree for a terminal, below its title. A step is below the last step it waits for, and names the others.
 
     The only step that follows another is directly below it without indentation, so a long chain stays narrow.
     """
@@ -48,10 +61,10 @@ def text(graph: Graph) -> str:
     drawn = _drawn(follows)
     width = min(_WIDEST, max((len(drawing) for _, _, drawing in drawn), default=0))
     lines = (
-        f"{drawing:<{width}}  {describe(steps[name])}{_also(needs[name], parent, steps[name].join)}".rstrip()
+        f"{drawing:<{width}}  {describe(steps[name])}{_also(graph, needs[name], parent, steps[name].join)}".rstrip()
         for name, parent, drawing in drawn
     )
-    return "".join(line + "\n" for line in lines)
+    return "".join(line + "\n" for line in (*([title] if title else []), *lines))
 
 
 def outline(graph: Graph) -> list[tuple[str, str]]:
@@ -61,7 +74,9 @@ def outline(graph: Graph) -> list[tuple[str, str]]:
 
 def describe(step: Step) -> str:
     """Describe what a step does in a few words."""
-    words = [step.kind.value, _DETAILS.get(step.kind, _nothing)(step.config)]
+    is_first_match = step.route is Route.FIRST_MATCH
+    words = [f"{step.title}:" if step.title else "", step.kind.value]
+    words.append(_DETAILS.get(step.kind, _nothing)(step.config) + (", first match" if is_first_match else ""))
     if step.guard is not None:
         words.append(f"if {step.guard}")
     return _shortened(" ".join(filter(None, words)), most=120)
@@ -100,22 +115,35 @@ def _drawn(follows: Mapping[str | None, list[str]]) -> list[tuple[str, str | Non
     return lines
 
 
-def _also(edges: list[Edge], parent: str | None, join: Join) -> str:
+def _also(graph: Graph, edges: list[Edge], parent: str | None, join: Join) -> str:
     """Describe how a step is reached, if the drawing does not show it."""
     others = [edge.source for edge in edges if edge.source != parent]
-    endings = {_on(edge.on) for edge in edges if edge.on not in (ON_SUCCESS, ON_ANY)}
+    endings = {_on(edge, graph) for edge in edges}
+    endings = {words or "on success" for words in endings} if len(endings) > 1 else endings - {""}
     conditions = [f"when {edge.condition}" for edge in edges if edge.condition]
     words = [*sorted(endings), *conditions, *([_OTHERS[join].format(", ".join(others))] if others else [])]
     return f"  ({_shortened('; '.join(words), most=120)})" if words else ""
 
 
-def _on(endings: frozenset[Ending]) -> str:
-    known = {ON_SUCCESS: "", ON_ANY: "", ON_RAN: "always", FAILURES: "on failure"}
-    return known[endings] if endings in known else "on " + ", ".join(sorted(endings))
+def _on(edge: Edge, graph: Graph) -> str:
+    """Describe the endings that satisfy an edge. In the steps form, a step with `if` follows all of them."""
+    any_ending = "also if skipped" if graph.scope == GRAPH_SCOPE else ""
+    known = {ON_SUCCESS: "", ON_ANY: any_ending, ON_RAN: "always", FAILURES: "on failure"}
+    words = known[edge.on] if edge.on in known else "on " + ", ".join(sorted(edge.on))
+    return f"{words} that is not handled otherwise" if edge.otherwise else words
 
 
 def _nothing(_: Mapping[str, Any]) -> str:
     return ""
+
+
+def _child(config: Mapping[str, Any]) -> str:
+    words = [str(config.get("workflow", ""))]
+    if config.get("version") is not None:
+        words.append(f"version {config['version']}")
+    if config.get("detached"):
+        words.append("without waiting for it")
+    return " ".join(words)
 
 
 _DETAILS: Final[dict[StepKind, Callable[[Mapping[str, Any]], str]]] = {
@@ -123,6 +151,8 @@ _DETAILS: Final[dict[StepKind, Callable[[Mapping[str, Any]], str]]] = {
     StepKind.ACTION: lambda config: str(config.get("action", "")),
     StepKind.SLEEP: lambda config: _seconds(config.get("seconds")),
     StepKind.WAIT: lambda config: f"at most {_seconds(config['timeout'])}" if config.get("timeout") else "",
+    StepKind.CONDITION: lambda config: str(config.get("expression", "")),
+    StepKind.SUBWORKFLOW: _child,
 }
 
 

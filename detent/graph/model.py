@@ -142,12 +142,13 @@ class Step:
 
     `config` has what its kind needs, as JSON with `{{ }}` templates: http `url method headers body`; action `action
     with`; sleep `seconds` (a number, or a text that renders to a duration); wait `timeout` (seconds or `None`) and
-    `early` (`buffer` or `reject`); condition `expression`; python and function `workflow` (the name its code is
-    registered with) and `drift`.
+    `early` (`buffer` or `reject`); condition `expression`; subworkflow `workflow input version detached recursion`;
+    python and function `workflow` (the name its code is registered with) and `drift`.
     `guard` is evaluated last, when the join is met; false skips the step. `delay` is the pause before the first
     attempt; it is added to a sleep and to the time limit of a wait. With `rerender`, templates read the number and time
     of the attempt at hand; otherwise those of the first one, so every attempt sends the same. With `each`, the step
-    runs once for each item of a list; with `repeat`, until its result is as wanted.
+    runs once for each item of a list; with `repeat`, until its result is as wanted. `title` is what people read instead
+    of the name.
     """
 
     name: str
@@ -165,6 +166,7 @@ class Step:
     rerender: bool = False
     each: Each | None = None
     repeat: Repeat | None = None
+    title: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

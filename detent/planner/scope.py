@@ -18,10 +18,10 @@ from typing import Any
 
 import msgspec
 
-from detent.expressions import NOW, SEED, Deferred, Headers, Scope, Truncated
+from detent.expressions import NOW, SEED, Deferred, Headers, Scope, Truncated, iso_text
 from detent.graph.model import FAILURES, GRAPH_SCOPE, Ending, StepKind
 from detent.ids import RUN, show
-from detent.instant import Instant, iso
+from detent.instant import Instant, as_datetime
 from detent.planner.prepared import Prepared
 from detent.run.journal import Page
 from detent.run.state import Phase, RunState
@@ -49,10 +49,11 @@ class _Json(Deferred):
 
 
 class _Steps(Mapping[str, object]):
-    """The steps by name. A step that has not ended has null values, but its name is known."""
+    """The steps by name. A step that has not ended has null values, but its name is known. `view` builds what an
+    expression reads of one step."""
 
-    def __init__(self, prepared: Prepared, state: RunState) -> None:
-        self._prepared, self._state = prepared, state
+    def __init__(self, prepared: Prepared, state: RunState, view: Callable[[Prepared, RunState, int], object]) -> None:
+        self._prepared, self._state, self._view = prepared, state, view
         self._ended: dict[str, _Json] = {}  # an arrow may read the same result for every element: decode it once
 
     def __getitem__(self, name: str) -> object:
@@ -60,7 +61,7 @@ class _Steps(Mapping[str, object]):
         if known is not None:
             return known
         index = self._prepared.numbers[name]
-        view = _Json(lambda: step_view(self._prepared, self._state, index))
+        view = _Json(lambda: self._view(self._prepared, self._state, index))
         if self._state.phase[index] is Phase.ENDED:
             self._ended[name] = view
         return view
@@ -72,15 +73,8 @@ class _Steps(Mapping[str, object]):
         return len(self._prepared.numbers)
 
 
-class _Data(_Steps):
-    """The outputs of the steps by name, as the graph form reads them."""
-
-    def __getitem__(self, name: str) -> object:
-        index = self._prepared.numbers[name]
-        return _Json(lambda: _step_data(self._prepared, self._state, index))
-
-
 def _step_data(prepared: Prepared, state: RunState, index: int) -> object:
+    """Return the output of a step, as the graph form reads it."""
     ending = state.ending[index]
     if ending is None or ending is Ending.SKIPPED:
         return None
@@ -189,7 +183,7 @@ def _attempt_scope(prepared: Prepared, state: RunState, index: int, language: in
         place = f"{step.name}/{state.attempts[index]}"
     scope = build_scope(prepared, state) if prepared.page is None else _item_scope(prepared.page, state, index)
     if prepared.graph.scope == GRAPH_SCOPE:
-        scope = {**scope, "attempt": {"number": number, "at": iso(ready)}}
+        scope = {**scope, "attempt": {"number": number, "at": iso_text(as_datetime(ready))}}
     return in_context(scope, state, ready, place) if language > 1 else scope
 
 
@@ -224,7 +218,7 @@ def build_scope(prepared: Prepared, state: RunState) -> Scope:
         given.setdefault("query", {})
         return given  # type: ignore[no-any-return]
 
-    steps = _Steps(prepared, state)
+    steps = _Steps(prepared, state, step_view)
     given = _Json(trigger)
     scope: dict[str, object] = {
         "steps": steps,
@@ -237,7 +231,7 @@ def build_scope(prepared: Prepared, state: RunState) -> Scope:
         scope["spec"] = _Json(lambda: given.resolve().get("spec"))
         scope["headers"] = _Json(lambda: given.resolve()["headers"])
         scope["query"] = _Json(lambda: given.resolve()["query"])
-        scope["context"] = {"data": _Data(prepared, state)}
+        scope["context"] = {"data": _Steps(prepared, state, _step_data)}
         scope["vars"] = prepared.graph.vars
         return scope
     scope["trigger"] = given

@@ -15,6 +15,7 @@ from detent.commands import Commands, StartAnswer
 from detent.documents.answers import as_json
 from detent.engine.callbacks import CallbackTokens
 from detent.engine.engine import Engine
+from detent.forms.compile import name_in
 from detent.graph.model import StepKind
 from detent.ids import RUN, new_id, show
 from detent.run.start import StartRequest
@@ -69,8 +70,20 @@ class EchoServer:
 
 def local(document: dict[str, Any], server: str) -> dict[str, Any]:
     """The definition with the server in the place of every host, and with sleeps that a test can wait for."""
+    if "nodes" in document:
+        return document | {"nodes": [_local_node(node, server) for node in document["nodes"]]}
     tasks = {name: _local_step(step, server) for name, step in document["tasks"].items()}
     return document | {"tasks": tasks}
+
+
+def _local_node(node: dict[str, Any], server: str) -> dict[str, Any]:
+    given = node.get("parameters", {})
+    match node.get("actionType"):
+        case "core.http.request":
+            return node | {"parameters": given | {"url": _HOST.sub(server, given["url"], count=1)}}
+        case "core.delay":
+            return node | {"parameters": {"duration": "20ms"}}
+    return node
 
 
 def _local_step(step: dict[str, Any], server: str) -> dict[str, Any]:
@@ -107,7 +120,7 @@ async def run(document: dict[str, Any], *, given: Any, answers: list[str], calls
     server = EchoServer(answers)
     async with asyncio.timeout(LONGEST_RUN), server.serving(), commands() as known:
         await known.workflows.save(json.dumps(local(document, server.url)), filename="example.json")
-        started = await known.starts.start(StartRequest(document["name"], given))
+        started = await known.starts.start(StartRequest(name_in(document), given))
         for call in calls:
             await _call_back(known, started, call)
         while (shown := await known.runs.get(show(RUN, started.run))).status not in TERMINAL:  # noqa: ASYNC110 - as a reader would

@@ -13,6 +13,8 @@ from detent import errors
 from detent.api.app import ROUTES
 from detent.api.errors import REFUSALS, on_detent_error
 from detent.forms import kinds, triggers
+from detent.forms.graph import form as graph_form
+from detent.forms.graph import node as graph_node
 from detent.forms.steps import form, step
 from detent.graph.model import Ending, OnCrash, StepKind
 from detent.observe import EVENTS
@@ -47,6 +49,12 @@ def test_every_key_of_the_steps_form_has_a_row() -> None:
     elsewhere = {"steps", "retry", "sleep", "wait_for_webhook"}
     assert rows == known - elsewhere
     assert all(f"`{name}`" in text for name in elsewhere | _words(triggers, "_WORDS"))
+
+
+def test_every_key_of_the_graph_form_has_a_row() -> None:
+    rows = {row[0] for one in tables("graph.md") if one.header[0] == "key" for row in one.rows}
+    fields = (graph_node.NODE_FIELDS, graph_node.EDGE_FIELDS, graph_node.POLICY_FIELDS, graph_node.RETRY_FIELDS)
+    assert rows == set(graph_form.FIELDS).union(*fields)
 
 
 def _words(module: object, name: str) -> set[str]:

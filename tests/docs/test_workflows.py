@@ -1,13 +1,14 @@
 """Every workflow on the pages is what they say it is, and runs to the end they promise."""
 
 import json
+import re
 from typing import Any
 
 import pytest
 
 from detent.errors import InvalidDefinition
+from detent.forms.compile import compile_document
 from detent.forms.definition import read_definition
-from detent.forms.steps.form import compile_steps
 from detent.steps.actions import registry
 from detent.values.json import parse_json
 from tests.docs import python_blocks, running
@@ -17,20 +18,21 @@ SKIPPED_ENDINGS = {"skipped"}
 
 
 def definition_of(block: Block) -> dict[str, Any]:
-    """The definition of a block; a block without tasks holds some steps of one."""
+    """The definition of a block; a block without tasks or nodes holds some steps of one."""
     document = read_definition(block.text, syntax="json" if block.language == "json" else "yaml")
-    return document if "tasks" in document else {"name": "some-steps", "tasks": document}
+    return document if {"tasks", "nodes"} & set(document) else {"name": "some-steps", "tasks": document}
 
 
 def is_workflow(block: Block) -> bool:
     """YAML on the pages is workflows; JSON is also what the API answers."""
-    return block.language == "yaml" or (block.text.startswith("{") and {"name", "tasks"} <= set(json.loads(block.text)))
+    keys = set(json.loads(block.text)) if block.language == "json" and block.text.startswith("{") else set()
+    return block.language == "yaml" or {"name", "tasks"} <= keys or {"id", "nodes"} <= keys
 
 
 WORKFLOWS = [block for block in blocks("yaml", "json") if is_workflow(block)]
 GOOD = [block for block in WORKFLOWS if block.remark("refused") is None]
 REFUSED = [block for block in WORKFLOWS if block.remark("refused") is not None]
-WHOLE = [block for block in GOOD if '"tasks"' in block.text or "tasks:\n" in block.text]
+WHOLE = [block for block in GOOD if re.search(r'"(tasks|nodes)"|^(tasks|nodes):$', block.text, re.MULTILINE)]
 
 
 def place(block: Block) -> str:
@@ -45,14 +47,14 @@ def test_there_are_examples_of_every_sort() -> None:
 @pytest.mark.parametrize("block", GOOD, ids=place)
 def test_the_workflow_is_accepted_without_a_remark(block: Block) -> None:
     python_blocks.execute(block.page)
-    compiled = compile_steps(definition_of(block), actions=registry.names())
+    compiled = compile_document(definition_of(block), actions=registry.names())
     assert compiled.warnings == ()
 
 
 @pytest.mark.parametrize("block", REFUSED, ids=place)
 def test_the_workflow_is_refused_for_what_the_page_says(block: Block) -> None:
     with pytest.raises(InvalidDefinition) as refused:
-        compile_steps(definition_of(block))
+        compile_document(definition_of(block))
     problems = refused.value.problems
     assert sorted(problem.field for problem in problems) == sorted((block.remark("refused") or "").split(", "))
     following = blocks_of(block.page)[blocks_of(block.page).index(block) + 1]

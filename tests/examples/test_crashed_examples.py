@@ -114,3 +114,20 @@ def test_an_order_that_cannot_be_charged_ends_the_same_wherever_it_dies() -> Non
     report = crash_matrix(example.text(), input=example.inputs[1], answers=answers)
     assert report.ending.step("charge").outcome == "failed"
     assert report.ending.step("handle-failure").outcome == "success"
+
+
+REVIEW = Path(__file__).parents[2] / "examples" / "graph" / "order-review.yaml"
+REVIEWS: dict[str, tuple[int, Any, bool]] = {
+    "small": (20, None, True),
+    "approved": (250, {"approved": True}, True),
+    "turned down": (250, {"approved": False}, False),
+    "no answer": (250, TimeoutError, False),
+}
+
+
+@pytest.mark.parametrize("name", REVIEWS)
+def test_wherever_a_review_dies_it_ends_the_same(name: str) -> None:
+    total, answer, shipped = REVIEWS[name]
+    answers = {} if answer is None else {"approval": answer}
+    report = crash_matrix(REVIEW, input={"total": total}, answers=answers, same=lambda run: (run.status, run.output))
+    assert report.ran_twice.keys() == {"ship" if shipped else "turn-down", "write-log"}

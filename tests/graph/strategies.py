@@ -43,6 +43,8 @@ def steps(draw: st.DrawFn, name: str) -> Step:
         route=draw(st.sampled_from(Route)),
         queue=draw(st.none() | TEXT),
         priority=draw(st.none() | st.integers(-9, 9)),
+        rerender=draw(st.booleans()),
+        title=draw(st.none() | TEXT),
     )
 
 

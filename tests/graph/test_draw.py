@@ -6,8 +6,10 @@ import itertools
 
 from hypothesis import given
 
+from detent.forms.graph.form import compile_graph
 from detent.graph.draw import describe, mermaid, text
 from detent.graph.model import FAILURES, ON_ANY, ON_RAN, Edge, Ending, Graph, Join, Step, StepKind
+from tests.forms.graphs import document, edge, node
 from tests.graph.strategies import graph_of, plain, shapes
 
 
@@ -110,3 +112,44 @@ def test_every_step_is_drawn_once(graph: Graph) -> None:
     drawn = [line.split("● ")[1].split()[0] for line in text(graph).splitlines()]
     assert sorted(drawn) == sorted(step.name for step in graph.steps)
     assert mermaid(graph).count("-->") == len(graph.edges)
+
+
+def test_a_graph_of_the_graph_form_shows_titles_and_what_each_edge_needs() -> None:
+    graph = compile_graph(
+        document(
+            node(
+                "get",
+                edge("is-large", condition="trigger.x"),
+                edge("log", "always"),
+                displayName="Fetch the item",
+                onFailure="sorry",
+            ),
+            node(
+                "is-large",
+                edge("child", condition="context.data['is-large']"),
+                edge("nap"),
+                nodeType="condition",
+                expression="trigger.total > 100",
+                routePolicy="firstMatch",
+            ),
+            node("child", nodeType="subworkflow", workflowId="bill", workflowVersion=2, waitForCompletion=False),
+            node("nap", edge("end", "any"), actionType="core.delay", parameters={"seconds": 90}),
+            *map(node, ("end", "log", "sorry")),
+        )
+    ).graph
+    assert text(graph, "Orders") == (
+        "Orders\n"
+        "● get         Fetch the item: action core.echo\n"
+        "├─● is-large  condition trigger.total > 100, first match  (when trigger.x)\n"
+        "│ ├─● child   subworkflow bill version 2 without waiting for it  (when context.data['is-large'])\n"
+        "│ └─● nap     sleep 1m 30s\n"
+        "│   ● end     action core.echo  (also if skipped)\n"
+        "├─● log       action core.echo  (always)\n"
+        "└─● sorry     action core.echo  (on failure that is not handled otherwise)\n"
+    )
+    drawn = mermaid(graph, 'Orders "of" today').splitlines()
+    assert drawn[:5] == ["---", 'title: "Orders \\"of\\" today"', "---", "flowchart TD", '    s0["Fetch the item"]']
+    assert drawn[5:7] == ['    s1{"is-large"}', '    s2[["child"]]']
+    assert '    s0 -->|"always"| s5' in drawn
+    assert '    s0 -->|"on failure that is not handled otherwise"| s6' in drawn
+    assert '    s3 -->|"also if skipped"| s4' in drawn

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
+from detent.forms.graph.form import compile_graph
 from detent.forms.steps.form import compile_steps
 from detent.graph.model import Graph, StepKind
 from detent.instant import SECOND, micros
@@ -21,6 +22,7 @@ from detent.run.journal import Entry, EntryData, decode_data, encode_opening
 from detent.run.outcomes import Done, Fail, Outcome, StepError
 from detent.run.plan import NOTHING, Plan, RunEnd
 from detent.run.state import Phase, RunFacts, RunState
+from tests.forms.graphs import document
 
 NOON = 1_790_000_000 * SECOND
 RUN = bytes(range(16))
@@ -324,6 +326,12 @@ def play_again(origin: Play, reuse: Reuse, **given: Any) -> Play:
 def play_steps(tasks: Mapping[str, Any], given: Mapping[str, Any] | None = None, **document: Any) -> Play:
     """A run of a workflow in the steps form. A step without a kind is an HTTP request."""
     return play(graph_of(tasks, **document), given)
+
+
+def play_graph(*nodes: Mapping[str, Any], trigger: Any = None, spec: Any = None, **fields: Any) -> Play:
+    """A run of a workflow in the graph form that begins with its first node."""
+    given = {"body": {} if trigger is None else trigger, **({} if spec is None else {"spec": spec})}
+    return play(compile_graph(document(*map(dict, nodes), **fields)).graph, given)
 
 
 def graph_of(tasks: Mapping[str, Any], **document: Any) -> Graph:

@@ -36,9 +36,14 @@ ANYTHING: Final = Schema(description="Any JSON value.")
 _ANY: Final = Schema(description="Any JSON value, at most 256 KB.")
 _DEFINITION: Final = Schema(
     type=OpenAPIType.OBJECT,
-    description="A workflow definition, in JSON or YAML, at most 1 MB.",
-    required=["name", "tasks"],
-    properties={"name": TEXT, "tasks": Schema(type=OpenAPIType.OBJECT)},
+    description="A workflow definition of the steps form (`name`, `tasks`) or the graph form (`id`, `nodes`; its "
+    "schema is at `/api/v1/schemas/graph`), in JSON or YAML, at most 1 MB.",
+    properties={
+        "name": TEXT,
+        "tasks": Schema(type=OpenAPIType.OBJECT),
+        "id": TEXT,
+        "nodes": Schema(type=OpenAPIType.ARRAY, items=Schema(type=OpenAPIType.OBJECT)),
+    },
 )
 _DEFINITION_EXAMPLE: Final = {
     "name": "order-processing",
@@ -78,6 +83,7 @@ _IN_PATH: Final = {
     "token": ("The token at the end of the callback's address.", "AZk3…"),
     "trigger": ("The trigger's id.", "trg_01k5c1v6p2f7x8y9z0a1b2c3d4"),
     "firing": ("The firing's id.", "fir_01k5c1v6p2f7x8y9z0a1b2c3d4"),
+    "form": ("The form of definitions.", "graph"),
 }
 
 

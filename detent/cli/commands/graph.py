@@ -30,7 +30,7 @@ def graph(
     written = python_workflow(str(file))
     compiled = written.compiled if written else compile_file(file, settings, strict=False)[1]
     drawing = draw.mermaid if format_ is Format.MERMAID else draw.text
-    print(drawing(compiled.graph), end="")
+    print(drawing(compiled.graph, compiled.title), end="")
 
 
 def add_to(app: typer.Typer) -> None:

@@ -67,12 +67,13 @@ def compile_graph(
     if fields.get("form") not in (None, FORM):
         fields.wrong("form", f"{FORM!r}")
     nodes = _read_nodes(fields, limits, actions)
+    is_whole = bool(nodes) and _has_few_edges(nodes, problems, limits)
     place = read_queue(fields), read_priority(fields)
     settles = fields.choice("onUnhandled", OnUnhandled, OnUnhandled.FAIL) is OnUnhandled.SETTLE
     duration = fields.duration("maxDuration", unit=SECONDS, zero=False)
     graph = Graph(
         steps=placed([node.step() for node in nodes], *place),
-        edges=tuple(_edges(nodes, problems, limits)),
+        edges=tuple(_edges(nodes, problems)) if is_whole else (),
         on_failure=FailurePolicy.SETTLE if settles else FailurePolicy.FAIL_FAST,
         scope=GRAPH_SCOPE,
         output=fields.get("output"),
@@ -80,8 +81,9 @@ def compile_graph(
         parallel=fields.integer("maxParallel", least=1, most=_MOST_PARALLEL),
         vars=_vars(fields),
     )
-    _check_shape(graph, nodes, fields)
-    _check_reads(graph, nodes, fields)
+    if is_whole:
+        _check_shape(graph, nodes, fields)
+        _check_reads(graph, nodes, fields)
     graph = replace(graph, language=needed_language(graph))
     trigger = read_trigger(fields)
     schema, remarks = read_trigger_schema(fields, "triggerSchema", trigger)
@@ -145,16 +147,19 @@ def _read_nodes(fields: Fields, limits: Limits, actions: Collection[str] | None)
         node = read_node(name, raw, inside("nodes", name), fields.problems, actions)
         first = found.setdefault(name.casefold(), node)
         if first is not node:
-            fields.problems.add(node.path, same_name(name, first.name))
+            fields.problems.add(node.path, same_name(name, first.name, f"nodes with the id {name!r}"))
     return list(found.values())
 
 
-def _edges(nodes: list[WrittenNode], problems: Problems, limits: Limits) -> Iterator[Edge]:
-    """Yield the edges of all nodes, `onFailure` included. One that leads nowhere becomes a problem."""
+def _has_few_edges(nodes: list[WrittenNode], problems: Problems, limits: Limits) -> bool:
     count = sum(len(node.edges) for node in nodes)
     if count > limits.edges:
         problems.add("nodes", f"there are {count} edges in all; at most {limits.edges} are allowed")
-        return
+    return count <= limits.edges
+
+
+def _edges(nodes: list[WrittenNode], problems: Problems) -> Iterator[Edge]:
+    """Yield the edges of all nodes, `onFailure` included. One that leads nowhere becomes a problem."""
     names = {node.name: None for node in nodes}
     for node in nodes:
         seen: dict[tuple[object, ...], str] = {}
@@ -183,7 +188,7 @@ def _edge_problem(
     if edge.target not in names:
         return f"no node {shown(edge.target)}{problems.did_you_mean(edge.target, names)}"
     if first != edge.path:
-        return f"a second edge to {edge.target!r} like {first}"
+        return f"a second edge to {edge.target!r} like {first}; remove one of them"
     return None
 
 
@@ -208,7 +213,7 @@ def _check_shape(graph: Graph, nodes: list[WrittenNode], fields: Fields) -> None
     for name in starts:
         sources = [edge.source for edge in graph.edges if edge.target == name]
         if sources and name not in in_cycle and reached.issuperset(sources):
-            problems.add("startNodes", f"{name!r} follows another start node, so it is no start")
+            problems.add("startNodes", f"{name!r} follows another start node, so it is not a start; remove it here")
 
 
 def _starts(fields: Fields, names: Collection[str]) -> list[str]:
@@ -263,6 +268,8 @@ def _check_reads(graph: Graph, nodes: list[WrittenNode], fields: Fields) -> None
             scope.check_map(node.map, node.name)
         for read in node.repeat_reads:
             scope.check(read, node.name, (*ITEM_NAMES, "result") if node.map is not None else ("result",))
+        for read in node.planned_reads:
+            scope.check_planned(read, node.name)
         for edge in node.edges:
             for read in edge.reads:
                 scope.check_edge(read, node.name)

@@ -63,11 +63,12 @@ EDGE_FIELDS: Final = ("targetNode", "when", "condition", "onError")
 POLICY_FIELDS: Final = ("timeoutMs", "retry", "rerenderOnRetry", "onCrash")
 RETRY_FIELDS: Final = ("maxAttempts", "baseDelayMs", "backoffFactor", "jitter", "maxDelayMs")
 MOST_ATTEMPTS: Final = 101
-_LARGEST_FACTOR: Final = 100.0
+LARGEST_FACTOR: Final = 100.0
 _LONGEST_NAME: Final = 200
-_LONGEST_WAIT: Final = 10 * 365 * 86_400 * 1000.0
+LONGEST_WAIT: Final = 10 * 365 * 86_400 * 1000.0
 _TIMEOUT: Final = 300.0
 _RETRY: Final = Retry(attempts=3)
+_EXAMPLE: Final = "context.data['NODE'].total > 100"
 
 
 class NodeType(StrEnum):
@@ -129,6 +130,7 @@ class WrittenNode:
     config: dict[str, Any] = field(default_factory=dict)
     guard: str | None = None
     reads: list[Read] = field(default_factory=list)
+    planned_reads: list[Read] = field(default_factory=list)  # of expressions that the planner evaluates
     edges: list[WrittenEdge] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     retry: Retry = NO_RETRY
@@ -142,6 +144,7 @@ class WrittenNode:
     map: WrittenMap | None = None
     repeat: Repeat | None = None
     repeat_reads: list[Read] = field(default_factory=list)
+    title: str | None = None
 
     def step(self) -> Step:
         """Build the step of the graph."""
@@ -160,6 +163,7 @@ class WrittenNode:
             rerender=self.rerender,
             each=None if self.map is None else self.map.each,
             repeat=self.repeat,
+            title=self.title,
         )
 
 
@@ -171,10 +175,9 @@ def read_node(
     check_step_name(name, path, problems)
     fields = Fields(raw, path, problems)
     fields.refuse_unknown(NODE_FIELDS)
-    fields.text("displayName", most=_LONGEST_NAME)
+    node.title = fields.text("displayName", most=_LONGEST_NAME)
     read_description(fields)
-    node.guard, reads = condition(fields, "if")
-    node.reads += reads
+    node.guard, node.planned_reads = condition(fields, "if", _EXAMPLE)
     node.join = fields.choice("join", Join, Join.ANY)
     first_match = fields.choice("routePolicy", RoutePolicy, RoutePolicy.PARALLEL) is RoutePolicy.FIRST_MATCH
     node.route = Route.FIRST_MATCH if first_match else Route.PARALLEL
@@ -213,11 +216,11 @@ def _type_without_a_word(fields: Fields) -> NodeType:
 
 def _read_condition(fields: Fields, node: WrittenNode) -> None:
     node.kind = StepKind.CONDITION
-    text, reads = condition(fields, "expression")
+    text, reads = condition(fields, "expression", _EXAMPLE)
     if fields.get("expression") is None:
         fields.problems.add(fields.at("expression"), "is missing: a condition needs an expression")
     node.config = {"expression": text or "false"}
-    node.reads += reads
+    node.planned_reads += reads
 
 
 def _read_child(fields: Fields, node: WrittenNode) -> None:
@@ -247,7 +250,7 @@ def _read_action(fields: Fields, node: WrittenNode, actions: Collection[str] | N
     given = Fields(fields.mapping("parameters") or {}, fields.at("parameters"), fields.problems)
     work: Work = read_action(action, given)
     node.kind, node.config = work.kind, work.config
-    node.reads += work.reads
+    (node.reads if work.kind in TRIED_KINDS else node.planned_reads).extend(work.reads)
     node.warnings += work.warnings
     if work.kind in TRIED_KINDS:
         _read_policies(fields, node, _RETRY, _TIMEOUT)
@@ -259,7 +262,7 @@ def _read_action(fields: Fields, node: WrittenNode, actions: Collection[str] | N
 def _read_policies(fields: Fields, node: WrittenNode, retry: Retry, timeout: float | None) -> None:
     policies = Fields(fields.mapping("policies") or {}, fields.at("policies"), fields.problems)
     policies.refuse_unknown(POLICY_FIELDS)
-    limit = policies.number("timeoutMs", least=1, most=_LONGEST_WAIT)
+    limit = policies.number("timeoutMs", least=1, most=LONGEST_WAIT)
     node.timeout = timeout if limit is None else limit * MILLISECONDS
     node.rerender = policies.boolean("rerenderOnRetry", False)
     node.on_crash = policies.choice("onCrash", OnCrash, OnCrash.RETRY)
@@ -271,9 +274,9 @@ def _retry(fields: Fields) -> Retry:
     """Read a retry policy. `maxAttempts` counts all attempts; 0 is one attempt too."""
     fields.refuse_unknown(RETRY_FIELDS)
     attempts = fields.integer("maxAttempts", least=0, most=MOST_ATTEMPTS)
-    delay = fields.number("baseDelayMs", least=0, most=_LONGEST_WAIT)
-    factor = fields.number("backoffFactor", least=1.0, most=_LARGEST_FACTOR)
-    longest = fields.number("maxDelayMs", least=0, most=_LONGEST_WAIT)
+    delay = fields.number("baseDelayMs", least=0, most=LONGEST_WAIT)
+    factor = fields.number("backoffFactor", least=1.0, most=LARGEST_FACTOR)
+    longest = fields.number("maxDelayMs", least=0, most=LONGEST_WAIT)
     first = _RETRY.delay if delay is None else delay * MILLISECONDS
     retry = Retry(
         attempts=_RETRY.attempts if attempts is None else max(1, attempts),
@@ -311,7 +314,7 @@ def _edge(fields: Fields) -> WrittenEdge | None:
     if fields.get("targetNode") is None:
         fields.problems.add(fields.at("targetNode"), "is missing")
     when = fields.choice("when", When, When.SUCCESS)
-    text, reads = condition(fields, "condition")
+    text, reads = condition(fields, "condition", _EXAMPLE)
     if target is None:
         return None
     return WrittenEdge(

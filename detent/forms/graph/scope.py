@@ -4,7 +4,7 @@
     context.data['NODE']    its output; {error, errorNode} if it failed; null if it was skipped
     steps.NODE.status  .status_code  .headers  .body  .output  .error
     wait.NODE.url           the callback of a node with core.wait
-    attempt.number  attempt.at                  (in parameters only)
+    attempt.number  attempt.at                  (in parameters of a node that is tried)
 
 Parameters and `if` read nodes before their own. The condition of an edge reads its own node too.
 """
@@ -12,7 +12,7 @@ Parameters and `if` read nodes before their own. The condition of an edge reads 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Final
+from typing import ClassVar, Final
 
 from detent.expressions import Reference
 from detent.forms.scope import ScopeCheck
@@ -29,21 +29,27 @@ _PARTS: Final = {"run": ("id",), "workflow": ("name",), "attempt": ("number", "a
 class GraphScope(ScopeCheck):
     """Checks reads against the names of the graph form."""
 
+    noun: ClassVar = "node"
+
     def __init__(
         self, kinds: Mapping[str, StepKind | None], upstream: Upstream, variables: Collection[str], problems: Problems
     ) -> None:
         super().__init__(kinds, upstream, problems)
         self._vars = variables
 
+    def check_planned(self, read: Read, reader: str) -> None:
+        """Report what is wrong with one read of an expression that is evaluated before `reader` has an attempt."""
+        self._report(read, self._attempt(read.reference) or self._problem(read.reference, reader))
+
     def check_edge(self, read: Read, source: str) -> None:
         """Report what is wrong with one read of the condition of an edge from `source`."""
         match read.reference.path:
-            case ("context", "data", str(name), *_) | ("steps", str(name), *_) if name == source:
+            case ("context", "data", str(name), *_) if name == source:
                 return
-            case ("attempt", *_):
-                self._report(read, "only the parameters of a node know the attempt")
+            case ("steps", str(name), *rest) if name == source:
+                self._report(read, self._part(f"steps.{name}", rest, self._parts_of(name)))
             case _:
-                self.check(read, source)
+                self.check_planned(read, source)
 
     def _problem(self, reference: Reference, reader: str | None) -> str | None:
         match reference.path:
@@ -52,8 +58,7 @@ class GraphScope(ScopeCheck):
             case ("run" | "workflow" as root, *rest):
                 return self._part(root, rest, _PARTS[root])
             case ("attempt", *rest):
-                known = self._part("attempt", rest, _PARTS["attempt"])
-                return "only the parameters of a node know the attempt" if reader is None else known
+                return self._attempt(reference) if reader is None else self._part("attempt", rest, _PARTS["attempt"])
             case ("context", "data", str(name), *_):
                 return self._unread(name, reader)
             case ("steps", str(name), *rest):
@@ -67,6 +72,12 @@ class GraphScope(ScopeCheck):
                 return None
             case _:
                 return self._unknown(reference)
+
+    def _attempt(self, reference: Reference) -> str | None:
+        """Return a problem if the reference reads the attempt, where there is none."""
+        return (
+            "only the parameters of a node that is tried know the attempt" if reference.path[0] == "attempt" else None
+        )
 
     def _unneeded(self, name: str, reader: str) -> str:
         return f"no path of edges leads from {name!r} to {reader!r}, so its result may not be there"
