@@ -24,7 +24,6 @@ from detent.api.routes import (
     pages,
     run_control,
     runs,
-    schemas,
     starts,
     streams,
     triggers,
@@ -73,7 +72,6 @@ async def ready(request: AnyRequest) -> Health:
 ROUTES = [
     *workflows.ROUTES,
     *versions.ROUTES,
-    *schemas.ROUTES,
     *starts.ROUTES,
     *runs.ROUTES,
     *run_control.ROUTES,

@@ -9,7 +9,9 @@ from msgspec.structs import replace
 from detent.engine.children import Children, family_of
 from detent.engine.owned_run import OwnedRun
 from detent.errors import Unavailable
-from detent.ids import RUN, parse
+from detent.ids import RUN, NewId, parse, show
+from detent.planner.maps import pages_open
+from detent.run import events
 from detent.run.start import StartRequest
 
 
@@ -36,6 +38,14 @@ class StepChild:
         run.absent.discard(self.run_id)  # from now on it may exist, also if this attempt is stopped
         await start(run.state.facts, parse(RUN, self.run_id), replace(request, family=family), recursion)
         run.present.add(self.run_id)
+
+
+def starting_event(run: OwnedRun, index: int, new_id: NewId) -> events.AttemptStarting:
+    """Build the event of an attempt whose start is journalled, with ids for the runs that it may start."""
+    each, step = run.prepared.graph.steps[index].each, run.prepared.steps[index]
+    if each is not None:
+        return events.AttemptStarting(index, pages=tuple(show(RUN, new_id()) for _ in range(pages_open(each))))
+    return events.AttemptStarting(index, show(RUN, new_id()) if step.is_child else None)
 
 
 async def existing_children(children: Children, run: OwnedRun, names: Sequence[str]) -> set[str]:

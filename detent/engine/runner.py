@@ -15,6 +15,7 @@ from detent.clock import Clock, DatabaseTime
 from detent.engine import release
 from detent.engine.attempts import Attempts
 from detent.engine.callbacks import WaitCloser, may_end_waits
+from detent.engine.child_steps import starting_event
 from detent.engine.children import Children, cancel_messages, continue_messages, end_messages, signals_left
 from detent.engine.committer import Committer
 from detent.engine.functions import Functions, carried, timed_out
@@ -26,11 +27,9 @@ from detent.engine.tuning import Tuning
 from detent.engine.write import ROW_BYTES, PendingWrite, Successor
 from detent.errors import StoreError
 from detent.graph.model import Ending, OnCrash, StepKind
-from detent.ids import RUN, show
 from detent.instant import micros
 from detent.observe import emit, heard
 from detent.planner.advance import advance, is_wanted, put_back, take_ready
-from detent.planner.maps import pages_open
 from detent.planner.moves import graph_of
 from detent.run import events
 from detent.run.journal import Entry, Kind, decode_data
@@ -397,21 +396,13 @@ class Runner:
 
         That is so if an earlier owner journalled it, and released the run before the attempt began.
         """
-        event = self._starting(run, start.step)
+        event = starting_event(run, start.step, self.new_id)
         plan = advance(run.prepared, run.state, event=event, now=self._time.now())
         if plan.entry is None:
             return False
         run.absent.update(event.pages if event.child is None else [event.child])
         self.write(run, plan, recorded=start)
         return True
-
-    def _starting(self, run: OwnedRun, index: int) -> events.AttemptStarting:
-        """Build the event of an attempt whose start is journalled, with ids for the runs that it may start."""
-        each = run.prepared.graph.steps[index].each
-        if each is not None:
-            return events.AttemptStarting(index, pages=tuple(show(RUN, self.new_id()) for _ in range(pages_open(each))))
-        is_child = run.prepared.steps[index].kind is StepKind.SUBWORKFLOW
-        return events.AttemptStarting(index, show(RUN, self.new_id()) if is_child else None)
 
     def _begin_suspect(self, run: OwnedRun, start: StartAttempt) -> bool:
         """Begin a suspect attempt that has its turn. Return false if it may not begin."""

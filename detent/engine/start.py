@@ -18,7 +18,7 @@ from detent.engine.owned_run import OwnedRun
 from detent.engine.prepared_start import PreparedStart
 from detent.engine.write import ROW_BYTES, PendingWrite
 from detent.errors import AlreadyActive, InvalidInput, Problem, Unavailable
-from detent.graph.model import StepKind
+from detent.graph.model import DECIDED_AT_ONCE
 from detent.ids import RUN, show
 from detent.instant import SECOND, Instant, micros
 from detent.observe import emit
@@ -33,8 +33,6 @@ from detent.run.status import Status
 from detent.store.protocol import CommandStore
 from detent.store.rows import NewCallback, NewRun, RunRow, StartCheck, hero_of, released_key
 
-#: The kinds of steps that the planner decides without an attempt.
-_DECIDED_AT_ONCE: Final = (StepKind.SLEEP, StepKind.WAIT, StepKind.CONDITION)
 #: How far in the future a start may be.
 LATEST: Final = 10 * 365 * 86_400 * SECOND
 
@@ -161,7 +159,7 @@ def begins_plainly(prepared: Prepared) -> bool:
     entered = {edge.target for edge in prepared.graph.edges}
     first = [step for step in prepared.graph.steps if step.name not in entered]
     return bool(first) and all(
-        step.guard is None and not step.delay and step.kind not in _DECIDED_AT_ONCE for step in first
+        step.guard is None and not step.delay and step.kind not in DECIDED_AT_ONCE for step in first
     )
 
 

@@ -35,6 +35,10 @@ class StepKind(StrEnum):
         return self is StepKind.FUNCTION
 
 
+#: The kinds that the planner decides without an attempt.
+DECIDED_AT_ONCE: Final = (StepKind.SLEEP, StepKind.WAIT, StepKind.CONDITION)
+
+
 class Ending(StrEnum):
     """How a step ended. Skipped is an ending like any other."""
 

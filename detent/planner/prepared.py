@@ -41,6 +41,7 @@ class PreparedStep:
     delay: float | None
     accepts_early: bool  # a wait stores a callback that arrives before the wait is active
     question: Expression | None  # of a condition step
+    is_child: bool  # it goes on as a child run
     is_detached: bool  # a child run that the step does not wait for
     items: Template | None  # of a map: its list
     collect: Template | None  # of a map: what is gathered of each item
@@ -95,6 +96,7 @@ def prepare(graph: Graph) -> Prepared:
             question=compile_expression(step.config["expression"], language=graph.language)
             if step.kind is StepKind.CONDITION
             else None,
+            is_child=step.kind is StepKind.SUBWORKFLOW,
             is_detached=step.kind is StepKind.SUBWORKFLOW and bool(step.config.get("detached")),
             rerender=step.rerender,
             items=None if step.each is None else compile_template(step.each.items, graph.language),

@@ -107,7 +107,11 @@ def test_a_problem_of_a_workflow_is_named(fields: dict[str, Any], field: str, me
 STEP = [
     ({}, "", "a step needs one of url, sleep, wait_for_webhook, action"),
     ({"method": "GET"}, "", "a step needs one of url"),
-    ({"url": URL, "sleep": 1}, "", "a step is one of url, sleep, wait_for_webhook, action; this one has url and sleep"),
+    (
+        {"url": URL, "sleep": 1},
+        "",
+        "wait_for_webhook, action, workflow; this one has url and sleep",
+    ),
     ({"sleep": 1, "action": "x", "wait_for_webhook": {}}, "", "this one has sleep and wait_for_webhook and action"),
     ({"ulr": URL}, ".ulr", "unknown field 'ulr'; did you mean 'url'?"),
     ({**GOOD, "name": "Ship it"}, ".name", "this step is named 'it' by its key"),

@@ -41,7 +41,7 @@ from detent.commands.drafts import DRAFT, problems_of
 from detent.documents.answers import FieldProblem, Many, One
 from detent.documents.workflows import DraftSummary, SavedWorkflowAnswer, WorkflowDocument
 from detent.errors import InvalidDefinition, NotFound, PreconditionFailed, Problem
-from detent.forms.compile import Form, form_of, name_in
+from detent.forms.compile import Form, form_of, name_in, schema_of
 from detent.forms.definition import read_definition
 from detent.forms.triggers import HIDDEN
 from detent.graph import codec
@@ -49,6 +49,8 @@ from detent.ids import WORKFLOW, show
 from detent.instant import Instant, as_datetime
 from detent.store.rows import DraftRow, VersionRow, WorkflowRow
 from detent.values.limits import DEFINITION_LIMIT
+
+SCHEMA_TYPE: Final = "application/schema+json"
 
 
 def etag_of(row: WorkflowRow) -> str:
@@ -393,7 +395,21 @@ def _list(rows: Sequence[WorkflowRow]) -> list[WorkflowDocument]:
     return [workflow_document(row, whole=False) for row in rows]
 
 
+@get(
+    "/api/v1/schemas/{form:str}",
+    tags=["workflows"],
+    summary="Read the JSON Schema of a form",
+    operation_class=Plain,
+    responses={**answers(200, dict[str, Any], "The schema, draft 2020-12."), **refusals(403, 404)},
+)
+async def read_schema(request: AnyRequest, form: FromPath[str]) -> Response[dict[str, Any]]:
+    """Return the JSON Schema of definitions of a form: `graph`. A definition that the schema accepts can still be
+    refused: a schema cannot see what refers to what."""
+    return Response(dict(schema_of(form)), media_type=SCHEMA_TYPE, headers={"Cache-Control": "max-age=300"})
+
+
 ROUTES = [
+    read_schema,
     create_workflow,
     save_workflow,
     list_workflows,
