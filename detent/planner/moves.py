@@ -31,7 +31,10 @@ def prepared_of(graph: bytes) -> Prepared:
 
 
 def graph_of(prepared: Prepared, state: RunState) -> Prepared:
-    """Return the current graph of a run: that of its version, unless the run was moved."""
+    """Return the current graph of a run: the one it began with, unless the run was moved."""
+    if state.moved_to is not None:
+        assert isinstance(state.moved_to, Prepared)
+        return state.moved_to
     return prepared if state.moved_graph is None else prepared_of(state.moved_graph)
 
 

@@ -97,6 +97,9 @@ class EntryData(msgspec.Struct, omit_defaults=True):
     durable function. In an adoption, `until` is when the attempt that was in flight may start again. `finished`: the
     run ends with this step. `graph`: the graph that the run was moved to. `carried`: how each step ended that it takes
     along. `released`: the attempt with a `started` entry was given up, and it is unknown whether its effect happened.
+
+    A move to another version has no graph. `version` and `was`: the numbers of the new and of the previous version.
+    `names`: the new names of steps that were renamed.
     """
 
     result: msgspec.Raw = msgspec.Raw(b"")
@@ -113,6 +116,13 @@ class EntryData(msgspec.Struct, omit_defaults=True):
     released: bool = False
     graph: bytes = b""
     carried: dict[str, CarriedEntry] = {}
+    version: int | None = None
+    was: int | None = None
+    names: dict[str, str] = {}
+
+
+#: The outcome of a `moved` entry whose move to another version was refused. Such an entry changes nothing.
+REFUSED: Final = "refused"
 
 
 class Entry(NamedTuple):
