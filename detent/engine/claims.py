@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from detent.engine.committer import Committer, Fenced
 from detent.engine.context import NodeContext
 from detent.engine.inbox import Mailbox
@@ -15,6 +17,7 @@ from detent.observe.failpoints import reach
 from detent.planner.fold import fold
 from detent.planner.moves import graph_of
 from detent.planner.prepared import Prepared
+from detent.planner.version_move import versions_in
 from detent.run import events
 from detent.run.journal import Entry, placed_in
 from detent.run.state import RunFacts
@@ -68,6 +71,7 @@ class Claims:
     async def _take(self, runs: list[ClaimedRun]) -> None:
         graphs, unreadable = await self._graphs.load([(run.workflow, run.version) for run in runs])
         journals = await self._store.journals([run.id for run in runs])
+        moved = await self._versions(runs, journals)
         broken: list[tuple[ClaimedRun, list[Entry], Exception]] = []
         for run in runs:
             known = graphs.get((run.workflow, run.version))
@@ -76,7 +80,11 @@ class Claims:
                 if known is None:
                     why = unreadable.get((run.workflow, run.version))
                     raise why or EngineError(f"version {run.version} of its workflow is missing")
-                self._bring_in(run, *known, entries)
+                name, prepared = known
+                versions = moved.get(run.id, {})
+                if versions:
+                    prepared = versions[next(iter(versions))]  # the one that it began with
+                self._bring_in(run, name, prepared, entries, versions)
             except Exception as error:  # noqa: BLE001 - one unreadable run must not stop the claims of the others
                 broken.append((run, entries, error))
         try:
@@ -90,7 +98,24 @@ class Claims:
                 if owned is not None and owned.generation == run.generation:
                     self._runner.start_claimed(owned)
 
-    def _bring_in(self, run: ClaimedRun, name: str, prepared: Prepared, entries: list[Entry]) -> None:
+    async def _versions(
+        self, runs: list[ClaimedRun], journals: Mapping[bytes, list[Entry]]
+    ) -> dict[bytes, dict[int, Prepared]]:
+        """Return the graphs of the runs that were moved between versions, by run. Each begins with its first one."""
+        numbers = {run.id: found for run in runs if (found := versions_in(journals.get(run.id, ())))}
+        if not numbers:
+            return {}
+        workflows = {run.id: run.workflow for run in runs}
+        wanted = [(workflows[run], number) for run, found in numbers.items() for number in found]
+        graphs = await self._graphs.get(wanted)
+        return {
+            run: {number: graphs[workflows[run], number][1] for number in found if (workflows[run], number) in graphs}
+            for run, found in numbers.items()
+        }
+
+    def _bring_in(
+        self, run: ClaimedRun, name: str, prepared: Prepared, entries: list[Entry], versions: Mapping[int, Prepared]
+    ) -> None:
         facts = RunFacts(
             id=run.id,
             tenant=run.tenant,
@@ -102,8 +127,9 @@ class Claims:
             hero=hero_of(run),
             parent=run.parent,
         )
-        state = fold(prepared, facts, run.opening, entries)
-        owned = OwnedRun(run.id, run.generation, graph_of(prepared, state), state, run.status, placed_in(run.opening))
+        state = fold(prepared, facts, run.opening, entries, versions)
+        placed = placed_in(run.opening)
+        owned = OwnedRun(run.id, run.generation, graph_of(prepared, state), state, run.status, placed, run.version)
         owned.known = len(state.history)
         # Else the children that it waits for exist: a run is parked when it has started them all.
         owned.unsure = set(state.children if run.adopted else state.unsure.intersection(state.children))

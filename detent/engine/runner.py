@@ -23,6 +23,7 @@ from detent.engine.release import RunRelease
 from detent.engine.suspect_lane import SuspectLane
 from detent.engine.timers import Timers
 from detent.engine.tuning import Tuning
+from detent.engine.version_moves import VersionMoves
 from detent.engine.write import ROW_BYTES, PendingWrite, Successor
 from detent.errors import StoreError
 from detent.graph.model import Ending, OnCrash, StepKind
@@ -167,6 +168,7 @@ class Runner:
         self.awaited = EndWaiters()
         self.owned: dict[bytes, OwnedRun] = {}
         self.releases = RunRelease(time, self._add)
+        self.moves = VersionMoves(time, self.write, self._forget, self.releases.leave, self._rest)
         self._placement = Placement(tuning.queues)
         self._suspects = SuspectLane(self._begin_suspect)
         self._resting = 0
@@ -299,6 +301,7 @@ class Runner:
             self.hint()
         if write.owned is None:
             self.releases.has_left(write)
+            self.moves.has_left(write, self.nudge)
         elif not write.owned.gone:
             self._run_plan(write, write.owned, flushed)
 
@@ -368,7 +371,7 @@ class Runner:
 
         If a write of the run is pending, do nothing: they may depend on it. They start when it is durable.
         """
-        if run.state.ready and not run.pending:
+        if run.state.ready and not run.pending and run.moving is None:
             self._start(run, take_ready(run.prepared, run.state))
 
     def _start(self, run: OwnedRun, starts: list[StartAttempt]) -> None:
@@ -377,7 +380,7 @@ class Runner:
                 return
             if not is_wanted(run.state, start):
                 continue
-            if run.state.paused_by is not None or not self._placement.is_here(run, start.step):
+            if run.is_held() or not self._placement.is_here(run, start.step):
                 put_back(run.state, start.step)
                 continue
             if start.suspect:
@@ -419,7 +422,7 @@ class Runner:
     def _may_begin(self, run: OwnedRun, start: StartAttempt) -> bool:
         if self.is_draining or run.gone or run.state.is_over or not is_wanted(run.state, start):
             return False
-        if run.state.paused_by is not None:
+        if run.is_held():
             put_back(run.state, start.step)
             self._rest(run)
             return False
@@ -460,7 +463,7 @@ class Runner:
         Attempts and timers of the old object are dropped: they mean nothing to the new graph.
         """
         prepared = graph_of(old.prepared, state)
-        run = OwnedRun(old.id, old.generation, prepared, state, old.row_status, old.placed, read=old.read)
+        run = OwnedRun(old.id, old.generation, prepared, state, old.row_status, old.placed, old.version, read=old.read)
         run.unsure = old.unsure
         self.drop(old)
         self.owned[run.id] = run
@@ -474,6 +477,8 @@ class Runner:
     def _rest(self, run: OwnedRun) -> None:
         """Set the timer of a run after an event, or park it if it has no work."""
         if run.gone or run.state.is_over:
+            return
+        if run.moving is not None and not self.is_draining and self.moves.go_on(run, run.moving):
             return
         if self.is_draining:
             self._leave(run)

@@ -19,7 +19,7 @@ from detent.run.status import Status
 
 _KINDS = {str(kind): kind for kind in Kind}
 _OF_FUNCTIONS = (Kind.BEGAN, Kind.CHECKPOINT)
-_NO_VERSIONS: Final[Mapping[int, Prepared]] = {}
+NO_VERSIONS: Final[Mapping[int, Prepared]] = {}
 _AFTER_ATTEMPTS = (Kind.ENDED, Kind.RETRY, Kind.PAUSED, Kind.CANCELLED)
 
 
@@ -28,7 +28,7 @@ def fold(
     facts: RunFacts,
     opening: bytes | None,
     entries: Iterable[Entry],
-    versions: Mapping[int, Prepared] = _NO_VERSIONS,
+    versions: Mapping[int, Prepared] = NO_VERSIONS,
 ) -> RunState:
     """Return the state after all these entries. It belongs to the graph that `moves.graph_of` returns.
 
@@ -48,7 +48,7 @@ def fold(
 
 
 def replay(
-    prepared: Prepared, state: RunState, entry: Entry, versions: Mapping[int, Prepared] = _NO_VERSIONS
+    prepared: Prepared, state: RunState, entry: Entry, versions: Mapping[int, Prepared] = NO_VERSIONS
 ) -> RunState:
     """Apply one entry. Return the state, which is a new object if the run was moved to another graph."""
     if entry.seq != state.seq + 1:

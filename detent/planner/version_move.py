@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from detent.expressions import Expression, Scope, Template
 from detent.graph.model import Edge, Ending, Graph, StepKind
 from detent.instant import Instant
 from detent.planner.judge import CONDITION_ERROR, Judge, LiveJudge
@@ -62,6 +63,7 @@ class Refused:
     """The run cannot be moved now."""
 
     reasons: tuple[MoveReason, ...]
+    read_values: bool = False  # as in Movable
 
     def in_words(self) -> str:
         """Return all reasons as one text."""
@@ -72,7 +74,8 @@ class Refused:
 class Movable:
     """The run can be moved. `state` is its state in the new graph, and `begins` has the new steps that become active.
 
-    `opened` has the waits that need a callback, and `closed` those whose callback is of no use any more.
+    `opened` has the waits that need a callback, and `closed` those whose callback is of no use any more. `read_values`:
+    a condition or a duration was evaluated, so another run of the same shape may have another answer.
     """
 
     state: RunState
@@ -81,6 +84,7 @@ class Movable:
     activated: tuple[tuple[str, int | None], ...]
     opened: tuple[PreparedStep, ...]
     closed: tuple[str, ...]
+    read_values: bool = False
 
 
 def check_move(old: Prepared, state: RunState, new: Prepared, wish: MoveWish, now: Instant) -> Movable | Refused:
@@ -93,15 +97,16 @@ def check_move(old: Prepared, state: RunState, new: Prepared, wish: MoveWish, no
     replay.run(judge, now)
     reasons = replay.problems(wish.version)
     if reasons:
-        return Refused(tuple(reasons[:MOST_REASONS]))
+        return Refused(tuple(reasons[:MOST_REASONS]), judge.read_values)
     before, after = _wait_names(old, wish.names), new.wait_steps
     return Movable(
         moved,
         judge.decided,
         tuple(replay.begins),
         tuple(replay.activated),
-        tuple(step for name, step in after.items() if name not in old.wait_steps),
+        tuple(step for name, step in after.items() if name not in old.wait_steps and name not in state.old_waits),
         tuple(name for name, mapped in before.items() if name != mapped or mapped not in after),
+        judge.read_values,
     )
 
 
@@ -110,15 +115,25 @@ def plan_move(
 ) -> tuple[Entry, Movable | Refused]:
     """Build the journal entry of a move, or of its refusal. A refusal changes only the number of the last entry."""
     found = check_move(old, state, new, wish, now)
-    data = EntryData(by=wish.by, version=wish.version, was=wish.was, names=dict(wish.names))
     if isinstance(found, Refused):
-        data.error = StepError(MOVE_REFUSED, found.in_words())
-        state.seq += 1
-        return _entry(state, REFUSED, data, now), found
+        return refuse_move(state, wish, found.in_words(), now), found
+    data = _data(wish)
     if not found.decided.is_empty():
         data.decided = found.decided
     found.state.seq += 1
     return _entry(found.state, None, data, now), found
+
+
+def refuse_move(state: RunState, wish: MoveWish, words: str, now: Instant) -> Entry:
+    """Build the journal entry of a refused move, with the words that users read."""
+    data = _data(wish)
+    data.error = StepError(MOVE_REFUSED, words)
+    state.seq += 1
+    return _entry(state, REFUSED, data, now)
+
+
+def _data(wish: MoveWish) -> EntryData:
+    return EntryData(by=wish.by, version=wish.version, was=wish.was, names=dict(wish.names))
 
 
 def moved_by(old: Prepared, was: RunState, new: Prepared, data: EntryData, judge: Judge, now: Instant) -> RunState:
@@ -180,7 +195,7 @@ def _cannot_move(old: Prepared, state: RunState, new: Prepared, wish: MoveWish) 
         for mapped, before in counts.items()
         if len(before) > 1
     ]
-    return found or _lost(old, state, new, wish)
+    return found or [*_lost(old, state, new, wish), *_closed(old, state, new, wish)]
 
 
 def _lost(old: Prepared, state: RunState, new: Prepared, wish: MoveWish) -> list[MoveReason]:
@@ -204,6 +219,18 @@ def _lost(old: Prepared, state: RunState, new: Prepared, wish: MoveWish) -> list
         elif mapped != name and phase is Phase.WAITING:
             found.append(MoveReason(name, f"{is_now}: it cannot be renamed, because its name is part of the URL"))
     return found
+
+
+def _closed(old: Prepared, state: RunState, new: Prepared, wish: MoveWish) -> list[MoveReason]:
+    """Return the waits that the run had before and has not now: their callbacks are closed and cannot be opened again.
+
+    A wait that ended in an earlier version needs no callback.
+    """
+    return [
+        MoveReason(name, f"'{name}' was a wait of this run before, and its URL is closed; give the wait another name")
+        for name in new.wait_steps
+        if name in state.old_waits and name not in old.wait_steps and name not in state.left_behind
+    ]
 
 
 def _wait_names(old: Prepared, names: Mapping[str, str]) -> dict[str, str]:
@@ -241,6 +268,7 @@ def _begin(old: Prepared, was: RunState, new: Prepared, wish: MoveWish) -> tuple
         if not isinstance(owner, int) or owner in same
     }
     state.unsure = was.unsure
+    state.old_waits = was.old_waits.union(old.wait_steps)
     known = {}
     for step in old.steps:
         how = _known(was, step.index)
@@ -447,9 +475,14 @@ class _MoveJudge(LiveJudge):
         known: Mapping[int, _Known],
     ) -> None:
         super().__init__(new, state, now)
+        self.read_values = False
         self._old, self._was, self._known = old, was, known
         self._speaks_alike = _language(old.graph) == _language(new.graph)
         self._sources = {edge.index: step.index for step in new.steps for edge in step.outgoing}
+
+    def scope(self, compiled: Expression | Template, place: str) -> Scope:
+        self.read_values = True
+        return super().scope(compiled, place)
 
     def takes(self, edge: PreparedEdge) -> bool | StepError:
         answer = self._answered(edge)
@@ -481,10 +514,10 @@ class _MoveJudge(LiveJudge):
 
     def passes(self, step: PreparedStep) -> bool | StepError:
         how = self._known.get(step.index)
-        if how is not None and how.old is not None and self._speaks_alike and _has_passed(how):
-            if self._old.graph.steps[how.old].guard == self._prepared.graph.steps[step.index].guard:
-                return True
-        return super().passes(step)
+        if how is None or how.old is None or not self._speaks_alike or not _has_passed(how):
+            return super().passes(step)
+        is_same = self._old.graph.steps[how.old].guard == self._prepared.graph.steps[step.index].guard
+        return True if is_same else super().passes(step)
 
 
 def _has_passed(how: _Known) -> bool:

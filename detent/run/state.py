@@ -116,6 +116,7 @@ class RunState:
     moved_graph: bytes | None = None  # the graph that the run was moved to, because its code has changed
     moved_to: object = None  # the prepared graph of the version that the run was moved to
     moved_version: int | None = None  # and its number
+    old_waits: frozenset[str] = frozenset()  # the waits of the versions before it: each has a callback
     is_finished: bool = False  # a user or a step finished the run before all steps ended
     finisher: int | None = None  # the step that finished it; None: a user
     left_out: dict[int, None] = field(default_factory=dict)  # steps skipped by their own code or by a user

@@ -70,7 +70,17 @@ def settled(state: RunState, woken: frozenset[int] = frozenset()) -> dict[str, A
         ),
         *("strikes", "suspect_until"),
         *("paused_at", "paused_step", "opens_at", "reused", "reused_skips", "left_out", "doubts"),
-        *("is_finished", "finisher", "carried", "left_behind", "passed", "undelayed", "moved_graph", "moved_version"),
+        *(
+            "is_finished",
+            "finisher",
+            "carried",
+            "left_behind",
+            "passed",
+            "undelayed",
+            "moved_graph",
+            "moved_version",
+            "old_waits",
+        ),
         *("history", "operations", "children", "unsure"),
     )
     return {

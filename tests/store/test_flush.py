@@ -168,6 +168,23 @@ async def test_a_run_parks_in_another_queue_with_another_priority_or_stays_where
     assert {run.id for run in found.runs} == {moved, fresh.id}
 
 
+async def test_a_parked_run_that_was_moved_has_its_new_version_and_needs_its_code(store: Store) -> None:
+    node = await Node.register(store)
+    moved, kept, fresh = await node.started(), await node.started(), start(owned=True)
+    was = await row_of(store, kept)
+    parks = [park(run, 1, 0)._replace(version=7, code='["detent/2","pay"]') for run in (moved, fresh.id)]
+    await node.flush(starts=[fresh], parks=[*parks, park(kept, 1, 0)])
+    rows = [await row_of(store, run) for run in (moved, fresh.id, kept)]
+    expected = [(7, '["detent/2","pay"]')] * 2
+    assert [(row.version, row.code) for row in rows] == [*expected, (was.version, was.code)]
+    found = await store.claim(node.id, node.epoch, limit=10, queues=None, serves=("pay",), horizon=0)
+    assert found is not None
+    assert [run.id for run in found.runs] == [kept]
+    found = await store.claim(node.id, node.epoch, limit=10, queues=None, serves=("detent/2", "pay"), horizon=0)
+    assert found is not None
+    assert {(run.id, run.version) for run in found.runs} == {(moved, 7), (fresh.id, 7)}
+
+
 async def test_a_park_or_an_end_of_an_old_generation_does_nothing(store: Store) -> None:
     node = await Node.register(store)
     run = await node.started()

@@ -218,7 +218,9 @@ class MemoryStore(MemoryCommandStore, MemoryWorkflows, MemoryTriggers):
                 run.owner, run.wake_at, run.status = None, park.wake_at, park.status
                 queue = run.new.queue if park.queue is None else park.queue
                 priority = run.new.priority if park.priority is None else park.priority
-                run.new = run.new._replace(queue=queue, priority=priority)
+                version = run.new.version if park.version is None else park.version
+                code = run.new.code if park.code is None else park.code
+                run.new = run.new._replace(queue=queue, priority=priority, version=version, code=code)
         for end in flush.ends:
             run = self._mine(node, end.run, end.generation)
             if run:

@@ -16,7 +16,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from detent.run.journal import Entry
-from detent.store.rows import FORWARDED, End, Flush, NewRun, StartCheck
+from detent.store.rows import FORWARDED, End, Flush, NewRun, Park, StartCheck
 from detent.store.sql.compiler import in_order, successors
 
 # Values as SQL text: the driver cannot send arguments separately from a packet of several statements.
@@ -341,6 +341,7 @@ class Packet:
                 f" status = {by_place(places, [quote(park.status) for park in parks])},"
                 f" queue = coalesce({by_place(places, [quote(park.queue) for park in parks])}, queue),"
                 f" priority = coalesce({by_place(places, [number(park.priority) for park in parks])}, priority)"
+                f"{_moved(places, parks)}"
                 f" where {any_of(places)} and owner = {blob(self._node)} and ended_at is null"
             )
 
@@ -372,6 +373,16 @@ class Packet:
         yield (
             f"delete i from inbox i force index (inbox_run) where i.run in ({runs}) and {_HAS_ENDED.format('i.run')}"
         )
+
+
+def _moved(places: list[str], parks: Sequence[Park]) -> str:
+    """Return the assignments for runs that were moved to another version. It is empty if there are none."""
+    if all(park.version is None for park in parks):
+        return ""
+    return (
+        f", version = coalesce({by_place(places, [number(park.version) for park in parks])}, version)"
+        f", code = coalesce({by_place(places, [quote(park.code) for park in parks])}, code)"
+    )
 
 
 #: The values of a row, and the `from` clause with its condition, if it has one.

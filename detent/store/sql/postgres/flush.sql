@@ -108,9 +108,11 @@ lapsed as (
 -- parks or ends. A run must be looked up by its id.
 parked as (
   update run r set owner = null, wake_at = t.wake_at, status = t.status,
-                   queue = coalesce(t.queue, r.queue), priority = coalesce(t.priority, r.priority)
-  from fence, unnest($?::uuid[], $?::int[], $?::timestamptz[], $?::text[], $?::text[], $?::int[])
-       as t(run, generation, wake_at, status, queue, priority)
+                   queue = coalesce(t.queue, r.queue), priority = coalesce(t.priority, r.priority),
+                   version = coalesce(t.version, r.version), code = coalesce(t.code, r.code)
+  from fence, unnest($?::uuid[], $?::int[], $?::timestamptz[], $?::text[], $?::text[], $?::int[], $?::int[],
+                     $?::text[])
+       as t(run, generation, wake_at, status, queue, priority, version, code)
   where r.id = t.run and r.owner is not distinct from $1 and r.epoch = t.generation and r.ended_at is null
 )
 
