@@ -21,6 +21,7 @@ from detent.api.request import AnyRequest
 from detent.api.routes import (
     callbacks,
     heroes,
+    moves,
     pages,
     run_control,
     runs,
@@ -73,6 +74,7 @@ ROUTES = [
     *starts.ROUTES,
     *runs.ROUTES,
     *run_control.ROUTES,
+    *moves.ROUTES,
     *heroes.ROUTES,
     *streams.ROUTES,
     *triggers.ROUTES,

@@ -136,8 +136,7 @@ class Mailbox:
             return
         found = self._versions.get((bytes.fromhex(wish.workflow), wish.version))
         asked = MoveWish(wish.version, run.version, wish.names, wish.by)
-        code = str(_encode(wish.code), "utf-8")
-        self._runner.moves.ask(run, asked, None if found is None else found[1], code, mail.id)
+        self._runner.moves.ask(run, asked, None if found is None else found[1], wish.code, mail.id)
 
     def _event(self, mail: Mail, numbers: dict[str, int]) -> events.Event | None:
         match mail.kind:
@@ -185,7 +184,6 @@ class MoveData(msgspec.Struct):
 
 
 _read_move = msgspec.json.Decoder(MoveData)
-_encode = msgspec.json.Encoder().encode
 
 
 def _move_data(data: bytes) -> MoveData | None:

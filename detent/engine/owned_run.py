@@ -54,7 +54,7 @@ class Moving:
 
     wish: MoveWish
     prepared: Prepared
-    code: str
+    code: tuple[str, ...]
     message: int
 
 
@@ -91,6 +91,8 @@ class OwnedRun:
         default_factory=set
     )  # children that may not exist: their start is under way or was stopped
     moving: Moving | None = None  # nothing new starts while it is set
+    unsettled: list[tuple[Event, int | None]] | None = None  # events while its move is written
+    moved_as: tuple[OwnedRun, dict[int, int]] | None = None  # what replaces it after a move, and the numbers of steps
     successor: Any = None  # the run that a durable function is about to continue as, a `write.Successor`
 
     def wait_name(self, wait: int | str) -> str:
@@ -100,6 +102,14 @@ class OwnedRun:
     def has_unrecorded_doubt(self) -> bool:
         """Return whether a child may not exist although its journal gives no reason for the doubt."""
         return any(child in self.state.children for child in self.unsure - self.state.unsure)
+
+    def current(self, step: int) -> tuple[OwnedRun, int]:
+        """Return the object that represents the run now, and the number that the step has in it."""
+        run = self
+        while run.moved_as is not None:
+            later, numbers = run.moved_as
+            run, step = later, numbers[step]
+        return run, step
 
     def is_held(self) -> bool:
         """Return whether nothing new may start: the run is paused, or is about to be moved."""

@@ -99,7 +99,8 @@ class Park(NamedTuple):
     """The node releases the run until `wake_at` (`None`: until mail comes). `generation` is the ownership it had.
 
     The run then waits in that queue with that priority; `None` leaves them unchanged. A run that was moved to another
-    version has that `version` and needs its `code` from then on; `None` leaves them unchanged too."""
+    version has that `version` and needs its `code` from then on; `None` leaves them unchanged too. With `kept` the node
+    goes on owning the run."""
 
     run: bytes
     generation: int
@@ -109,6 +110,7 @@ class Park(NamedTuple):
     priority: int | None = None
     version: int | None = None
     code: str | None = None
+    kept: bool = False
 
 
 class End(NamedTuple):

@@ -102,6 +102,8 @@ def entry_document(entry: Entry) -> EntryDocument:
         sleep_until={step: as_datetime(until) for step, until in sleep.items()},
         wait_until={step: _when(until) for step, until in wait.items()},
         run_status=decided.run,
+        version=data.version,
+        was=data.was,
     )
 
 

@@ -185,6 +185,17 @@ async def test_a_parked_run_that_was_moved_has_its_new_version_and_needs_its_cod
     assert {(run.id, run.version) for run in found.runs} == {(moved, 7), (fresh.id, 7)}
 
 
+async def test_a_run_that_was_moved_may_stay_with_its_node(store: Store) -> None:
+    node = await Node.register(store)
+    moved, left = await node.started(), await node.started()
+    kept = park(moved, 1, None)._replace(version=7, code='["detent/2"]', kept=True)
+    await node.flush(parks=[kept, park(left, 1, None)])
+    rows = [await row_of(store, run) for run in (moved, left)]
+    assert [(row.owner, row.version, row.generation) for row in rows] == [(node.id, 7, 1), (None, 1, 1)]
+    assert await node.flush(ends=[end(moved, 1)])
+    assert (await row_of(store, moved)).status == "completed"
+
+
 async def test_a_park_or_an_end_of_an_old_generation_does_nothing(store: Store) -> None:
     node = await Node.register(store)
     run = await node.started()

@@ -336,7 +336,7 @@ class Packet:
         for parks in in_parts(flush.parks):
             places = [f"id = {blob(park.run)} and epoch = {park.generation:d}" for park in parks]
             yield (
-                f"update {_RUNS} set owner = null,"
+                f"update {_RUNS} set owner = {_owner(places, parks)},"
                 f" wake_at = {by_place(places, [number(park.wake_at) for park in parks])},"
                 f" status = {by_place(places, [quote(park.status) for park in parks])},"
                 f" queue = coalesce({by_place(places, [quote(park.queue) for park in parks])}, queue),"
@@ -373,6 +373,13 @@ class Packet:
         yield (
             f"delete i from inbox i force index (inbox_run) where i.run in ({runs}) and {_HAS_ENDED.format('i.run')}"
         )
+
+
+def _owner(places: list[str], parks: Sequence[Park]) -> str:
+    """Return the owner of each run after its park: none, unless the node keeps it."""
+    if not any(park.kept for park in parks):
+        return "null"
+    return by_place(places, ["owner" if park.kept else "null" for park in parks])
 
 
 def _moved(places: list[str], parks: Sequence[Park]) -> str:

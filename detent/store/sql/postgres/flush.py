@@ -99,7 +99,7 @@ def flush_columns(flush: Flush, *, again: bool, checked: bool = False) -> Column
         *_start_columns(flush, parks, ends, checked),
         *entry_columns(flush.entries),
         *_callback_columns(flush, ends),
-        *_columns(later_parks, 8),
+        *_columns(later_parks, 9),
         *_end_columns(flush, ends),
         *_message_columns(flush, again=again),
         list(flush.consumed),
@@ -142,7 +142,7 @@ def _start_row(start: NewRun, park: Park | None, end: End | None) -> tuple[Any, 
         owned, status, wake_at = False, end.status, None
         ended_at, output, error = end.ended_at, end.output, end.error
     elif park and owned and park.generation == _FIRST:
-        owned, status, wake_at = False, park.status, park.wake_at
+        owned, status, wake_at = park.kept, park.status, park.wake_at
         queue = queue if park.queue is None else park.queue
         priority = priority if park.priority is None else park.priority
         version = version if park.version is None else park.version
