@@ -407,6 +407,8 @@ class Runner:
 
     def _look_at(self, run: OwnedRun) -> None:
         """Handle the time that a run waited for: its expiry, its opening, or steps that are due."""
+        if run.unsettled is not None:
+            return  # the timer is set again when its move is durable
         now = self._time.now()
         expires = run.state.facts.expires_at
         if expires is not None and expires <= now:

@@ -154,7 +154,13 @@ class _Tracker:
                 yield from self.lost(step, entry.attempt)
                 yield self.row(step, entry.attempt, verdict, at, data)
             self._after(entry, data)
-        yield from self.decided(data.decided or Decided(), at)
+        decided = data.decided or Decided()
+        yield from self.decided(decided if data.version is None else self._fresh(decided), at)
+
+    def _fresh(self, decided: Decided) -> Decided:
+        """Return the decisions of a move about steps that had not ended before it."""
+        errors = {name: error for name, error in decided.errors.items() if name not in self.ended}
+        return Decided(skipped=decided.skipped, errors=errors, sleep=decided.sleep, wait=decided.wait)
 
     def decided(self, decided: Decided, at: int) -> Iterator[PastAttempt]:
         """Yield the rows of steps that were decided at once. Record when other steps are due."""

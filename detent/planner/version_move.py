@@ -167,7 +167,8 @@ def _entry(state: RunState, outcome: str | None, data: EntryData, now: Instant) 
 def _cannot_move(old: Prepared, state: RunState, new: Prepared, wish: MoveWish) -> list[MoveReason]:
     """Return what forbids any replay."""
     version, names = wish.version, wish.names
-    if any(step.kind in _CODE for prepared in (old, new) for step in prepared.steps):
+    is_code = any(step.kind in _CODE for prepared in (old, new) for step in prepared.steps)
+    if is_code or state.moved_graph is not None:
         return [MoveReason(None, "its workflow is Python code: such a run moves by itself when its code changes")]
     if state.is_over:
         return [MoveReason(None, f"the run has ended ({state.status}); retry it on version {version} instead")]
@@ -392,8 +393,6 @@ class _Replaying(Settling):
             self._refuse(step, f"'{step.name}' has run, and would be skipped")
         elif step.question is not None and how.ending is Ending.SUCCESS and self._answers_otherwise(step, how):
             self._refuse(step, f"'{step.name}' was answered, and would be answered otherwise")
-        if was_skipped and not how.explicit:
-            self._judge.skips(step)
         self._end_as_it_did(step, how)
 
     def _answers_otherwise(self, step: PreparedStep, how: _Known) -> bool:
