@@ -21,7 +21,7 @@ def order(shop: Shop, **more: Any) -> str:
 async def put(detent: Detent, text: str) -> int:
     answer = await detent.call("PUT", f"{WORKFLOWS}/order", data=text)
     assert answer.status == 200, answer.text
-    version: int = answer.json["data"]["version"]
+    version: int = answer.json["data"]["current_version"]
     return version
 
 
@@ -95,5 +95,14 @@ async def test_many_runs_are_counted_in_groups_and_moved(detent: Detent, shop: S
     again = (await detent.call("POST", f"{RUNS}/move", json=body)).json["data"]
     [group] = again["groups"]
     assert group["reasons"] == [{"step": None, "message": f"the run has version {version} already"}]
-    for wrong in ({}, {"filter": {}}, {"filter": {"status": "running"}}, {"filter": {"workflow": "order"}, "limit": 0}):
+    bodies: list[dict[str, Any]] = [
+        {},
+        {"filter": {}},
+        {"filter": {"status": "running"}},
+        {"filter": {"workflow": "order"}, "limit": 0},
+        {"filter": {"workflow": "order"}, "names": {"a": None}},
+    ]
+    for wrong in bodies:
         assert (await detent.call("POST", f"{RUNS}/move", json=wrong)).status == 400
+    nowhere = {"filter": {"workflow": "order"}, "version": 77}
+    assert (await detent.call("POST", f"{RUNS}/move", json=nowhere)).status == 404
