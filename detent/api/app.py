@@ -21,6 +21,7 @@ from detent.api.request import AnyRequest
 from detent.api.routes import (
     callbacks,
     heroes,
+    moves,
     pages,
     run_control,
     runs,
@@ -75,6 +76,7 @@ ROUTES = [
     *starts.ROUTES,
     *runs.ROUTES,
     *run_control.ROUTES,
+    *moves.ROUTES,
     *heroes.ROUTES,
     *streams.ROUTES,
     *triggers.ROUTES,

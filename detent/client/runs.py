@@ -45,6 +45,8 @@ from detent.documents.runs import (
     BulkDocument,
     CallbackReceipt,
     EvaluationDocument,
+    MoveDocument,
+    MovesDocument,
     RunDocument,
     RunSummary,
     SignalReceipt,
@@ -195,6 +197,36 @@ def reattempt(run: str, step: str | None = None, *, wait: float | None = None) -
 def finish(run: str) -> Call[RunDocument]:
     """Complete the run now. Steps that have not ended are skipped."""
     return Call("POST", url_path("runs", run, "finish"), _run)
+
+
+def move(
+    run: str, version: int | None = None, *, names: Mapping[str, str] | None = None, dry_run: bool = False
+) -> Call[MoveDocument]:
+    """Move the run to another version of its workflow, by default the current one. `names` has the new names of renamed
+    steps. Raise Conflict with the reasons if that cannot hold."""
+    body = _without_none({"version": version, "names": None if names is None else dict(names), "dry_run": dry_run})
+    return Call("POST", url_path("runs", run, "move"), one(MoveDocument), body=json_body(body), headers=JSON)
+
+
+def move_all(
+    which: RunFilter,
+    version: int | None = None,
+    *,
+    names: Mapping[str, str] | None = None,
+    dry_run: bool = True,
+    limit: int = 1000,
+) -> Call[MovesDocument]:
+    """Move the oldest `limit` open runs of a workflow that match a filter. Unless `dry_run` is false, only say which
+    could be moved."""
+    chosen = {name: texts if name in _LISTS else texts[0] for name, texts in _spelled(which).items()}
+    body = {"filter": chosen, "dry_run": dry_run, "limit": limit}
+    body |= _without_none({"version": version, "names": None if names is None else dict(names)})
+    place = url_path("runs", "move")
+    return Call("POST", place, one(MovesDocument), body=json_body(body), headers=JSON, repeatable=dry_run)
+
+
+def _without_none(body: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in body.items() if value is not None}
 
 
 def _steered(run: str, verb: str, body: dict[str, Any]) -> Call[RunDocument]:

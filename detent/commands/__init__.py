@@ -14,6 +14,7 @@ from detent.commands.children import ChildStarts
 from detent.commands.context import CommandContext
 from detent.commands.control import ControlCommands
 from detent.commands.drafts import DraftCommands
+from detent.commands.moves import MoveCommands
 from detent.commands.rerun import RerunCommands
 from detent.commands.runs import RunCommands
 from detent.commands.signals import SignalCommands
@@ -39,6 +40,7 @@ class Commands:
         self.starts = StartCommands(context, caller)
         self.reruns = RerunCommands(context, caller, self.runs, self.starts)
         self.control = ControlCommands(context, caller, self.runs)
+        self.moves = MoveCommands(context, caller, self.runs)
         self.bulk = BulkCommands(context, caller, self.reruns)
         self.signals = SignalCommands(context, caller, self.runs)
         self.callbacks = CallbackCommands(context, caller)

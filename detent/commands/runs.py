@@ -21,6 +21,7 @@ from detent.planner.history import PastAttempt, history
 from detent.planner.moves import graph_of
 from detent.planner.past_scope import PastScope, past_scope
 from detent.planner.prepared import Prepared
+from detent.planner.version_move import versions_in
 from detent.planner.why import ReasonKind, sentence, why
 from detent.run.journal import Entry, EntryData, Kind, decode_data
 from detent.run.state import RunState
@@ -79,15 +80,15 @@ class RunCommands(CommandPart):
 
     async def document(self, row: RunRow) -> RunDocument:
         """Return the document of a run whose row was read."""
-        prepared = await self.prepared(row)
         entries = await self._store.journal(row.id)
+        prepared, versions = await self.graphs(row, entries)
         callbacks = await self._store.callbacks(row.id)
         tokens, id_ = self._engine.tokens, row.id
-        document = run_document(row, prepared, entries, callbacks, lambda step: tokens.url(id_, step))
+        document = run_document(row, prepared, entries, callbacks, lambda step: tokens.url(id_, step), versions)
         if document.status in TERMINAL and row.status not in TERMINAL:
             # It ended between the two reads. Its row was written together with its last entry.
             row = await self._store.run(row.tenant, id_) or row
-            document = run_document(row, prepared, entries, callbacks, lambda step: tokens.url(id_, step))
+            document = run_document(row, prepared, entries, callbacks, lambda step: tokens.url(id_, step), versions)
         return document
 
     async def find(
@@ -105,8 +106,19 @@ class RunCommands(CommandPart):
         return await self._store.journal(run, after=after, limit=limit)
 
     async def prepared(self, row: RunRow) -> Prepared:
-        """Return the graph of a run."""
+        """Return the graph of a run: that of its current version."""
         return await self._engine.graphs.of_run(row)
+
+    async def graphs(self, row: RunRow, entries: Sequence[Entry]) -> tuple[Prepared, dict[int, Prepared]]:
+        """Return the graph that a run began with, and those of the versions that it was moved to."""
+        numbers = versions_in(entries)
+        if not numbers:
+            return await self.prepared(row), {}
+        found = await self._engine.graphs.get([(row.workflow, number) for number in numbers])
+        versions = {number: graph for (_, number), (_, graph) in found.items()}
+        if numbers[0] not in versions:
+            raise NotFound(f"there is no version {numbers[0]} of that workflow")
+        return versions[numbers[0]], versions
 
     async def was_one_of_several(self, row: RunRow) -> bool:
         """Return whether a run was allowed beside another run of its hero."""
@@ -114,9 +126,9 @@ class RunCommands(CommandPart):
 
     async def folded(self, row: RunRow) -> tuple[Prepared, RunState]:
         """Return the graph of a run and its state, folded from its journal."""
-        prepared, tokens = await self.prepared(row), self._engine.tokens
-        entries = await self._store.journal(row.id)
-        state = fold_row(row, prepared, entries, lambda step: tokens.url(row.id, step))
+        tokens, entries = self._engine.tokens, await self._store.journal(row.id)
+        prepared, versions = await self.graphs(row, entries)
+        state = fold_row(row, prepared, entries, lambda step: tokens.url(row.id, step), versions)
         return graph_of(prepared, state), state
 
     async def children(self, runs: Sequence[bytes]) -> list[RunRow]:
@@ -131,7 +143,9 @@ class RunCommands(CommandPart):
         row = await self.row(run)
         tokens = self._engine.tokens
         facts = facts_of_row(row, lambda step: tokens.url(row.id, step))
-        return history(await self.prepared(row), facts, row.opening, await self._store.journal(row.id))
+        entries = await self._store.journal(row.id)
+        prepared, versions = await self.graphs(row, entries)
+        return history(prepared, facts, row.opening, entries, versions)
 
     async def evaluate(self, run: str, source: Any, *, is_template: bool, step: str | None) -> EvaluationDocument:
         """Evaluate an expression (as a condition) or a template on the data of a run.

@@ -22,7 +22,8 @@ class EntryDocument(msgspec.Struct, kw_only=True):
 
     `skipped`, `failed`, `sleep_until` and `wait_until` are the steps about which this entry decided. `run_status` is
     set if it ended the run. `finished`: this step ended its run. `carried` are the steps that had ended when the run
-    was moved to changed code."""
+    was moved to changed code. `version` and `was`: the versions of a move from one version to another; its status is
+    `refused`, with the error, if the run was not moved."""
 
     seq: int
     at: datetime
@@ -42,6 +43,8 @@ class EntryDocument(msgspec.Struct, kw_only=True):
     sleep_until: dict[str, datetime]
     wait_until: dict[str, datetime | None]
     run_status: str | None
+    version: int | None = None
+    was: int | None = None
 
 
 class TimelineEntry(EntryDocument, kw_only=True):

@@ -264,6 +264,56 @@ class RefusedDocument(msgspec.Struct):
     message: str
 
 
+class MoveReasonDocument(msgspec.Struct):
+    """Why a run cannot be moved to another version: the step, null for the whole run, and the words."""
+
+    step: str | None
+    message: str
+
+
+class MoveDocument(msgspec.Struct, kw_only=True):
+    """The move of a run from version `was` to another version.
+
+    `begins` has the steps that begin at once because of it. In a dry run `movable` says whether it could be moved, and
+    `reasons` why not. `requested` is true if the node of the run has not applied it yet."""
+
+    run_id: str
+    was: int
+    version: int
+    dry_run: bool
+    movable: bool
+    begins: list[str]
+    reasons: list[MoveReasonDocument]
+    requested: bool
+
+
+class MoveGroupDocument(msgspec.Struct, kw_only=True):
+    """Runs that can be moved alike, or that cannot be moved for the same reasons.
+
+    `at` has the steps that they are at, and `examples` some of their ids."""
+
+    runs: int
+    was: int
+    at: list[str]
+    movable: bool
+    begins: list[str]
+    reasons: list[MoveReasonDocument]
+    examples: list[str]
+
+
+class MovesDocument(msgspec.Struct, kw_only=True):
+    """Moves of many runs to one version: how many match (counted up to 10,000), how many can be moved, and to how many
+    the move was sent. `more` is true if there are more runs beyond the limit."""
+
+    version: int
+    dry_run: bool
+    matched: int
+    movable: int
+    sent: int
+    groups: list[MoveGroupDocument]
+    more: bool
+
+
 class BulkDocument(msgspec.Struct):
     """The result of a bulk action: how many runs match, to how many it was applied, and which refused it.
 

@@ -170,6 +170,8 @@ class Attempts:
     ) -> None:
         # This is not in the task itself: a task that is cancelled before it begins never runs any of its code.
         self.in_flight -= 1
+        if run.moved_as is not None:
+            run, step = run.current(step)
         is_wanted = run.attempts.get(step) is attempt
         if is_wanted:
             del run.attempts[step]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from detent.engine.committer import Committer, Fenced
 from detent.engine.context import NodeContext
 from detent.engine.inbox import Mailbox
@@ -15,6 +17,7 @@ from detent.observe.failpoints import reach
 from detent.planner.fold import fold
 from detent.planner.moves import graph_of
 from detent.planner.prepared import Prepared
+from detent.planner.version_move import versions_in
 from detent.run import events
 from detent.run.journal import Entry, family_in, placed_in
 from detent.run.state import RunFacts
@@ -70,6 +73,7 @@ class Claims:
         graphs, unreadable = await self._graphs.load([(run.workflow, run.version) for run in runs])
         journals = await self._store.journals([run.id for run in runs])
         archived = await self._archived(runs)
+        moved = await self._versions(runs, journals)
         broken: list[tuple[ClaimedRun, list[Entry], Exception]] = []
         for run in runs:
             known = graphs.get((run.workflow, run.version))
@@ -78,7 +82,11 @@ class Claims:
                 if known is None:
                     why = unreadable.get((run.workflow, run.version))
                     raise why or EngineError(f"version {run.version} of its workflow is missing")
-                self._bring_in(run, *known, entries)
+                name, prepared = known
+                versions = moved.get(run.id, {})
+                if versions:
+                    prepared = versions[next(iter(versions))]  # the one that it began with
+                self._bring_in(run, name, prepared, entries, versions)
                 if run.workflow in archived:
                     self._cancel_unbegun(run.id, known[0])
             except Exception as error:  # noqa: BLE001 - one unreadable run must not stop the claims of the others
@@ -109,7 +117,24 @@ class Claims:
         if owned.state.opens_at is not None and owned.state.opens_at <= soon:
             self._runner.handle(owned, events.Cancelled(f"the archive of workflow {workflow!r}"))
 
-    def _bring_in(self, run: ClaimedRun, name: str, prepared: Prepared, entries: list[Entry]) -> None:
+    async def _versions(
+        self, runs: list[ClaimedRun], journals: Mapping[bytes, list[Entry]]
+    ) -> dict[bytes, dict[int, Prepared]]:
+        """Return the graphs of the runs that were moved between versions, by run. Each begins with its first one."""
+        numbers = {run.id: found for run in runs if (found := versions_in(journals.get(run.id, ())))}
+        if not numbers:
+            return {}
+        workflows = {run.id: run.workflow for run in runs}
+        wanted = [(workflows[run], number) for run, found in numbers.items() for number in found]
+        graphs = await self._graphs.get(wanted)
+        return {
+            run: {number: graphs[workflows[run], number][1] for number in found if (workflows[run], number) in graphs}
+            for run, found in numbers.items()
+        }
+
+    def _bring_in(
+        self, run: ClaimedRun, name: str, prepared: Prepared, entries: list[Entry], versions: Mapping[int, Prepared]
+    ) -> None:
         facts = RunFacts(
             id=run.id,
             tenant=run.tenant,
@@ -126,8 +151,9 @@ class Claims:
         )
         if facts.family is not None and facts.family.page is not None:
             prepared = self._graphs.page((run.workflow, run.version), prepared, facts.family.page)
-        state = fold(prepared, facts, run.opening, entries)
-        owned = OwnedRun(run.id, run.generation, graph_of(prepared, state), state, run.status, placed_in(run.opening))
+        state = fold(prepared, facts, run.opening, entries, versions)
+        placed = placed_in(run.opening)
+        owned = OwnedRun(run.id, run.generation, graph_of(prepared, state), state, run.status, placed, run.version)
         owned.known = len(state.history)
         # Else the children that it waits for exist: a run is parked when it has started them all.
         owned.unsure = set(state.children if run.adopted else state.unsure.intersection(state.children))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import msgspec
 
+from detent.engine.cache import GraphCache, Version
 from detent.engine.children import read_child_end
 from detent.engine.owned_run import OwnedRun
 from detent.engine.release import is_quarantined
@@ -13,6 +15,8 @@ from detent.engine.runner import Runner
 from detent.engine.tuning import Tuning
 from detent.graph.model import Ending
 from detent.ids import RUN, NewId, show
+from detent.planner.prepared import Prepared
+from detent.planner.version_move import MoveWish
 from detent.run import events
 from detent.run.call import signal_key
 from detent.store.protocol import NodeStore
@@ -86,15 +90,24 @@ class Mailbox:
 
     name = "mailbox"
 
-    def __init__(self, store: NodeStore, node: bytes, *, runner: Runner, tuning: Tuning) -> None:
+    def __init__(self, store: NodeStore, node: bytes, *, runner: Runner, tuning: Tuning, graphs: GraphCache) -> None:
         self._store, self._node, self._runner, self._tuning = store, node, runner, tuning
+        self._graphs = graphs
+        self._versions: Mapping[Version, tuple[str, Prepared]] = {}
 
     async def poll(self) -> float:
         if not self._runner.owned:
             return self._tuning.mail_poll
         mails = await self.look()
+        self._versions = await self._load_versions(mails)
         fresh = sum(self._read(mail) for mail in sorted(mails, key=self._waits))
         return 0.0 if fresh and len(mails) == BATCH else self._tuning.mail_poll
+
+    async def _load_versions(self, mails: Sequence[Mail]) -> Mapping[Version, tuple[str, Prepared]]:
+        """Return the graphs of the versions that runs are to be moved to, in one query."""
+        wishes = [wish for mail in mails if mail.kind == MessageKind.MOVE and (wish := _move_data(mail.data))]
+        wanted = [(bytes.fromhex(wish.workflow), wish.version) for wish in wishes]
+        return await self._graphs.get(wanted) if wanted else {}
 
     async def look(self) -> list[Mail]:
         """Return the oldest messages of the runs that this node owns, without handling them."""
@@ -116,12 +129,24 @@ class Mailbox:
         if run.state.is_over:
             return False  # the flush of its end deletes or forwards its unread messages
         run.read.add(mail.id)
+        if mail.kind == MessageKind.MOVE:
+            self._move(mail, run)
+            return True
         event = self._event(mail, run.prepared.numbers) or child_event(mail, run, self._runner.new_id)
         if event is None:
             self._runner.drop_message(run, mail.id)
         else:
             self._runner.handle(run, event, message=mail.id)
         return True
+
+    def _move(self, mail: Mail, run: OwnedRun) -> None:
+        wish = _move_data(mail.data)
+        if wish is None:
+            self._runner.drop_message(run, mail.id)
+            return
+        found = self._versions.get((bytes.fromhex(wish.workflow), wish.version))
+        asked = MoveWish(wish.version, run.version, wish.names, wish.by)
+        self._runner.moves.ask(run, asked, None if found is None else found[1], wish.code, mail.id)
 
     def _event(self, mail: Mail, numbers: dict[str, int]) -> events.Event | None:
         match mail.kind:
@@ -155,6 +180,29 @@ def _by(data: bytes) -> str:
         return _sender.decode(data).by
     except (msgspec.DecodeError, UnicodeDecodeError):
         return _Sender().by  # the command counts, even if its sender is unknown
+
+
+class MoveData(msgspec.Struct):
+    """A move to another version as stored in the inbox. `workflow` is its id in hexadecimal. `code` is what a node
+    must have to run that version."""
+
+    workflow: str
+    version: int
+    code: list[str]
+    names: dict[str, str] = {}
+    by: str = "unknown"
+
+
+_read_move = msgspec.json.Decoder(MoveData)
+
+
+def _move_data(data: bytes) -> MoveData | None:
+    try:
+        wish = _read_move.decode(data)
+        bytes.fromhex(wish.workflow)
+    except (msgspec.DecodeError, UnicodeDecodeError, ValueError):
+        return None
+    return wish
 
 
 class _Wish(msgspec.Struct):

@@ -51,7 +51,8 @@ class Node:
         )
         self.runner.committer = self.committer
         self.runner.nudge = self.nudge
-        mailbox = Mailbox(store, id_, runner=self.runner, tuning=tuning)
+        self.runner.moves.can_run = context.served.has
+        mailbox = Mailbox(store, id_, runner=self.runner, tuning=tuning, graphs=context.graphs)
         self._mail = Polling(mailbox)
         self._claimer = claims = Claims(context, id_, runner=self.runner, committer=self.committer, mailbox=mailbox)
         self._claims = Polling(claims)

@@ -11,6 +11,7 @@ from typing import Any, Final, Protocol
 from detent.graph.model import Step
 from detent.planner.advance import may_start
 from detent.planner.prepared import Prepared
+from detent.planner.version_move import MoveWish
 from detent.run import events
 from detent.run.events import Event
 from detent.run.journal import USUAL, Entry, Placed
@@ -44,6 +45,19 @@ class Stopping:
     closed: set[int | str] = field(default_factory=set)
 
 
+@dataclass(frozen=True, slots=True)
+class Moving:
+    """A move to another version that waits until nothing of the run is in flight.
+
+    `prepared` is the graph of that version, and `code` what a node must have to run it. `message` is its mail.
+    """
+
+    wish: MoveWish
+    prepared: Prepared
+    code: tuple[str, ...]
+    message: int
+
+
 @dataclass(slots=True, eq=False)
 class OwnedRun:
     """One owned run: its state, its attempts in flight, and what waits for them.
@@ -58,6 +72,7 @@ class OwnedRun:
     state: RunState
     row_status: str = str(Status.RUNNING)  # the status in the run's row
     placed: Placed = USUAL  # the queue and priority it was started with
+    version: int = 0  # of its workflow
     pending: int = 0
     attempts: dict[int, asyncio.Task[Outcome]] = field(default_factory=dict)
     read: set[int] = field(default_factory=set)  # ids of the messages read from the inbox
@@ -77,6 +92,9 @@ class OwnedRun:
     )  # children that may not exist: their start is under way or was stopped
     present: set[str] = field(default_factory=set)  # children of steps that exist
     absent: set[str] = field(default_factory=set)  # children of steps that do not exist yet
+    moving: Moving | None = None  # nothing new starts while it is set
+    unsettled: list[tuple[Event, int | None]] | None = None  # events while its move is written
+    moved_as: tuple[OwnedRun, dict[int, int]] | None = None  # what replaces it after a move, and the numbers of steps
     successor: Any = None  # the run that a durable function is about to continue as, a `write.Successor`
 
     def wait_name(self, wait: int | str) -> str:
@@ -86,6 +104,18 @@ class OwnedRun:
     def has_unrecorded_doubt(self) -> bool:
         """Return whether a child may not exist although its journal gives no reason for the doubt."""
         return any(child in self.state.children for child in self.unsure - self.state.unsure)
+
+    def current(self, step: int) -> tuple[OwnedRun, int]:
+        """Return the object that represents the run now, and the number that the step has in it."""
+        run = self
+        while run.moved_as is not None:
+            later, numbers = run.moved_as
+            run, step = later, numbers[step]
+        return run, step
+
+    def is_held(self) -> bool:
+        """Return whether nothing new may start: the run is paused, or is about to be moved."""
+        return self.state.paused_by is not None or self.moving is not None
 
     def has_work(self) -> bool:
         """Return whether work of the run is under way or about to begin. Such a run stays in memory."""
@@ -180,7 +210,7 @@ def queue_and_priority(run: OwnedRun) -> tuple[str | None, int | None]:
     """
     step = _next_step(run)
     queue, priority = (step.queue, step.priority) if step else (None, None)
-    if run.state.moved_graph is not None:
+    if run.state.moved_graph is not None or run.state.moved_version is not None:
         queue = run.placed.queue if queue is None else queue
         priority = run.placed.priority if priority is None else priority
     return queue, priority

@@ -97,6 +97,11 @@ class RunRelease:
         reach("before_park")
         self._write(PendingWrite(park.run, None, Plan(None, [], [], []), ROW_BYTES, park=park, tenant=tenant), run)
 
+    def leave(self, write: PendingWrite, run: OwnedRun) -> None:
+        """Queue the last write of a run that this node releases."""
+        reach("before_park")
+        self._write(write, run)
+
     def fail(self, run: OwnedRun, reason: str) -> None:
         """Write that the run failed because of an error in the engine itself."""
         end = End(run.id, run.generation, str(Status.FAILED), self._time.now(), None, reason)

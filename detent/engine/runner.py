@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from detent.clock import Clock, DatabaseTime
 from detent.engine import release
@@ -21,22 +21,22 @@ from detent.engine.committer import Committer
 from detent.engine.functions import Functions, carried, timed_out
 from detent.engine.owned_run import Locks, OwnedRun, Placement, queue_and_priority
 from detent.engine.release import RunRelease
+from detent.engine.reports import emit_end, emit_trouble
 from detent.engine.suspect_lane import SuspectLane
 from detent.engine.timers import Timers
 from detent.engine.tuning import Tuning
+from detent.engine.version_moves import VersionMoves
 from detent.engine.write import ROW_BYTES, PendingWrite, Successor
 from detent.errors import StoreError
-from detent.graph.model import Ending, OnCrash, StepKind
+from detent.graph.model import OnCrash, StepKind
 from detent.instant import micros
 from detent.observe import emit, heard
 from detent.planner.advance import advance, is_wanted, put_back, take_ready
 from detent.planner.moves import graph_of
 from detent.run import events
-from detent.run.journal import Entry, Kind, decode_data
-from detent.run.outcomes import Continued, Outcome, StepError, Suspend
+from detent.run.outcomes import Continued, Outcome, Suspend
 from detent.run.plan import NOTHING, Plan, StartAttempt
 from detent.run.state import RunState
-from detent.run.status import Status
 from detent.steps.protocol import StepExecutor
 from detent.store.rows import End, Flushed, NewCallback, Park
 
@@ -64,49 +64,6 @@ class EndWaiters:
     def is_not_there(self, run: bytes) -> None:
         for future in self._futures.pop(run, ()):
             future.cancel()
-
-
-# Failures in the code of workflows, reported as events. The journal has them too, but users do not watch it.
-
-
-#: The entries of an attempt after which its step is retried.
-_AGAIN: Final = (Kind.RETRY, Kind.BEGAN)
-#: The entries of a step that is over, of an operation of a durable function, and of a run that its code cancelled.
-_OVER: Final = (Kind.ENDED, Kind.CHECKPOINT, Kind.CANCELLED)
-#: Only the end of a traceback is reported, because it shows where the error was raised.
-_LONGEST: Final = 2_000
-
-
-def emit_trouble(run: bytes, entry: Entry) -> None:
-    """Report that a step paused its run, that its attempt failed and is retried, or that its code raised and is over.
-
-    Other entries are not decoded.
-    """
-    is_over = entry.kind in _OVER and entry.outcome != Ending.SUCCESS
-    if entry.step is None or not (is_over or entry.kind == Kind.PAUSED or entry.kind in _AGAIN):
-        return
-    data = decode_data(entry.data)
-    facts = {"step": entry.step, "attempt": entry.attempt, **_error(data.error)}
-    if entry.kind == Kind.PAUSED:
-        emit("run.paused", run=run, reason=data.by, **facts)
-    elif is_over and "traceback" in facts:
-        emit("step.raised", run=run, outcome=entry.outcome, **facts)
-    elif not is_over and data.error is not None:
-        emit("step.retry", run=run, **facts)
-
-
-def emit_end(end: End) -> None:
-    """Report that a run has ended. Report a failure as an event of its own too."""
-    emit("run.ended", run=end.run, status=end.status)
-    if end.status in (Status.FAILED, Status.TIMEOUT):
-        emit("run.failed", run=end.run, status=end.status, error=end.error)
-
-
-def _error(error: StepError | None) -> dict[str, Any]:
-    if error is None:
-        return {}
-    trace = {} if error.traceback is None else {"traceback": error.traceback[-_LONGEST:]}
-    return {"error": error.message, **trace}
 
 
 def _continuation(event: events.Event) -> Continued | None:
@@ -170,6 +127,7 @@ class Runner:
         self.awaited = EndWaiters()
         self.owned: dict[bytes, OwnedRun] = {}
         self.releases = RunRelease(time, self._add)
+        self.moves = VersionMoves(time, self.write, self._forget, self.releases.leave, self._replace, self._rest)
         self._placement = Placement(tuning.queues)
         self._suspects = SuspectLane(self._begin_suspect)
         self._resting = 0
@@ -195,6 +153,9 @@ class Runner:
     def handle(self, run: OwnedRun, event: events.Event, *, message: int | None = None) -> None:
         """Handle an event of a run: ask the planner, and queue the rows to write."""
         if run.gone or (run.locks and self._locks.defer(run, event, message)):
+            return
+        if run.unsettled is not None:
+            run.unsettled.append((event, message))
             return
         if may_end_waits(run, event) and self._waits.defer(run, event, message):
             return
@@ -305,6 +266,7 @@ class Runner:
             self.hint()
         if write.owned is None:
             self.releases.has_left(write)
+            self.moves.has_left(write, self.nudge)
         elif not write.owned.gone:
             self._run_plan(write, write.owned, flushed)
 
@@ -334,6 +296,8 @@ class Runner:
             self._forget(run)
             self._notify_end(write)
             return
+        if write.park is not None:
+            self._has_moved(run)
         if write.expiry is not None:
             self._expiry_answered(run, write.expiry, flushed)
         if run.stopping is not None and run.stopping.events:
@@ -374,7 +338,7 @@ class Runner:
 
         If a write of the run is pending, do nothing: they may depend on it. They start when it is durable.
         """
-        if run.state.ready and not run.pending:
+        if run.state.ready and not run.pending and run.moving is None:
             self._start(run, take_ready(run.prepared, run.state))
 
     def _start(self, run: OwnedRun, starts: list[StartAttempt]) -> None:
@@ -383,7 +347,7 @@ class Runner:
                 return
             if not is_wanted(run.state, start):
                 continue
-            if run.state.paused_by is not None or not self._placement.is_here(run, start.step):
+            if run.is_held() or not self._placement.is_here(run, start.step):
                 put_back(run.state, start.step)
                 continue
             if start.suspect:
@@ -427,7 +391,7 @@ class Runner:
     def _may_begin(self, run: OwnedRun, start: StartAttempt) -> bool:
         if self.is_draining or run.gone or run.state.is_over or not is_wanted(run.state, start):
             return False
-        if run.state.paused_by is not None:
+        if run.is_held():
             put_back(run.state, start.step)
             self._rest(run)
             return False
@@ -451,6 +415,8 @@ class Runner:
 
     def _look_at(self, run: OwnedRun) -> None:
         """Handle the time that a run waited for: its expiry, its opening, or steps that are due."""
+        if run.unsettled is not None:
+            return  # the timer is set again when its move is durable
         now = self._time.now()
         expires = run.state.facts.expires_at
         if expires is not None and expires <= now:
@@ -468,7 +434,7 @@ class Runner:
         Attempts and timers of the old object are dropped: they mean nothing to the new graph.
         """
         prepared = graph_of(old.prepared, state)
-        run = OwnedRun(old.id, old.generation, prepared, state, old.row_status, old.placed, read=old.read)
+        run = OwnedRun(old.id, old.generation, prepared, state, old.row_status, old.placed, old.version, read=old.read)
         run.unsure = old.unsure
         self.drop(old)
         self.owned[run.id] = run
@@ -477,11 +443,26 @@ class Runner:
         self._locks.move_deferred(old, run)
         return run
 
+    def _replace(self, write: PendingWrite) -> None:
+        """Queue the write of a moved run, and go on with its new object."""
+        assert write.owned is not None
+        self.owned[write.run] = write.owned
+        write.owned.unsettled = []
+        self._add(write)
+
+    def _has_moved(self, run: OwnedRun) -> None:
+        """Handle what happened to a run while its move was written."""
+        waiting, run.unsettled = run.unsettled or [], None
+        for event, message in waiting:
+            self._handle_deferred(run, event, message=message)
+
     # -- runs leave
 
     def _rest(self, run: OwnedRun) -> None:
         """Set the timer of a run after an event, or park it if it has no work."""
         if run.gone or run.state.is_over:
+            return
+        if run.moving is not None and not self.is_draining and self.moves.go_on(run, run.moving):
             return
         if self.is_draining:
             self._leave(run)

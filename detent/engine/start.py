@@ -134,7 +134,9 @@ def _prepare(engine: Engine, node: Node, request: PreparedStart) -> tuple[Pendin
 
 def _build_owned(request: PreparedStart, state: RunState) -> OwnedRun:
     placed, known = _placed(request), len(state.history)
-    return OwnedRun(state.facts.id, 1, request.prepared, state, placed=placed, pending=1, known=known)
+    return OwnedRun(
+        state.facts.id, 1, request.prepared, state, placed=placed, version=request.version, pending=1, known=known
+    )
 
 
 def unowned(request: PreparedStart, now: Instant) -> tuple[NewRun, list[NewCallback]]:

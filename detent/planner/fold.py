@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Final
 
 from detent.errors import EngineError, UnknownEntry
 from detent.graph.model import Ending
@@ -11,19 +12,28 @@ from detent.planner.judge import RecordedJudge
 from detent.planner.moves import graph_of, moved_state, open_moved
 from detent.planner.prepared import Prepared
 from detent.planner.settle import Settling
-from detent.run.journal import Decided, Entry, Kind, decode_data, decode_opening
+from detent.planner.version_move import moved_by
+from detent.run.journal import REFUSED, Decided, Entry, EntryData, Kind, decode_data, decode_opening
 from detent.run.state import RunFacts, RunState
 from detent.run.status import Status
 
 _KINDS = {str(kind): kind for kind in Kind}
 _OF_FUNCTIONS = (Kind.BEGAN, Kind.CHECKPOINT)
+NO_VERSIONS: Final[Mapping[int, Prepared]] = {}
 _AFTER_ATTEMPTS = (Kind.ENDED, Kind.RETRY, Kind.PAUSED, Kind.CANCELLED)
 
 
-def fold(prepared: Prepared, facts: RunFacts, opening: bytes | None, entries: Iterable[Entry]) -> RunState:
+def fold(
+    prepared: Prepared,
+    facts: RunFacts,
+    opening: bytes | None,
+    entries: Iterable[Entry],
+    versions: Mapping[int, Prepared] = NO_VERSIONS,
+) -> RunState:
     """Return the state after all these entries. It belongs to the graph that `moves.graph_of` returns.
 
-    Attempts that were in flight are ready to start again.
+    `prepared` is the graph that the run began with, and `versions` has those that it was moved to. Attempts that were
+    in flight are ready to start again.
     """
     state = prepared.new_state(facts)
     decided = decode_opening(opening)
@@ -33,11 +43,13 @@ def fold(prepared: Prepared, facts: RunFacts, opening: bytes | None, entries: It
         Settling(prepared, state, RecordedJudge(prepared, decided), facts.started_at).open()
         _finish(state, decided)
     for entry in entries:
-        state = replay(graph_of(prepared, state), state, entry)
+        state = replay(graph_of(prepared, state), state, entry, versions)
     return state
 
 
-def replay(prepared: Prepared, state: RunState, entry: Entry) -> RunState:
+def replay(
+    prepared: Prepared, state: RunState, entry: Entry, versions: Mapping[int, Prepared] = NO_VERSIONS
+) -> RunState:
     """Apply one entry. Return the state, which is a new object if the run was moved to another graph."""
     if entry.seq != state.seq + 1:
         raise EngineError(f"the journal of run {entry.run.hex()} has entry {entry.seq} after {state.seq}")
@@ -47,13 +59,15 @@ def replay(prepared: Prepared, state: RunState, entry: Entry) -> RunState:
     state.seq = entry.seq
     data = decode_data(entry.data)
     decided = data.decided or Decided()
-    ending = None if entry.outcome is None else Ending(entry.outcome)
+    if kind is Kind.MOVED and data.version is not None:
+        return _moved(prepared, state, entry, data, versions)
     if kind is Kind.MOVED:
         state = moved_state(prepared, state, entry.step, entry.attempt, data)
         new = graph_of(prepared, state)
         open_moved(state, new, RecordedJudge(new, decided), entry.at)
         _finish(state, decided)
         return state
+    ending = None if entry.outcome is None else Ending(entry.outcome)
     key = entry.step if kind in _OF_FUNCTIONS else None
     step = None if entry.step is None or key is not None else prepared.numbers[entry.step]
     if step is not None and kind in _AFTER_ATTEMPTS:
@@ -62,6 +76,19 @@ def replay(prepared: Prepared, state: RunState, entry: Entry) -> RunState:
     apply(prepared, state, change, RecordedJudge(prepared, decided), entry.at)
     _finish(state, decided)
     return state
+
+
+def _moved(
+    prepared: Prepared, state: RunState, entry: Entry, data: EntryData, versions: Mapping[int, Prepared]
+) -> RunState:
+    """Apply an entry of a move to another version. A refused move changes nothing."""
+    assert data.version is not None
+    if entry.outcome == REFUSED:
+        return state
+    new = versions.get(data.version)
+    if new is None:
+        raise EngineError(f"version {data.version} is missing, and run {entry.run.hex()} was moved to it")
+    return moved_by(prepared, state, new, data, RecordedJudge(new, data.decided or Decided()), entry.at)
 
 
 def _finish(state: RunState, decided: Decided) -> None:

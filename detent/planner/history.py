@@ -6,16 +6,16 @@ finished. An attempt in flight has no row yet.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, NamedTuple
 
 from detent.graph.model import FAILURES, Ending, OnCrash, StepKind
-from detent.planner.fold import fold
+from detent.planner.fold import NO_VERSIONS, fold
 from detent.planner.moves import graph_of, prepared_of
 from detent.planner.prepared import Prepared
-from detent.run.journal import Decided, Entry, EntryData, Kind, decode_data, decode_opening
+from detent.run.journal import REFUSED, Decided, Entry, EntryData, Kind, decode_data, decode_opening
 from detent.run.outcomes import StepError
 from detent.run.state import Phase, RunFacts
 
@@ -70,8 +70,17 @@ _WAITING: Final = (StepKind.SLEEP, StepKind.WAIT, StepKind.FUNCTION)
 _STOPS: Final = {Kind.CANCELLED: _CANCELLED, Kind.EXPIRED: _CANCELLED, Kind.FINISHED: _SKIPPED}
 
 
-def history(prepared: Prepared, facts: RunFacts, opening: bytes | None, entries: Sequence[Entry]) -> list[PastAttempt]:
-    """Return the attempts of a run that are over, in the order in which they ended."""
+def history(
+    prepared: Prepared,
+    facts: RunFacts,
+    opening: bytes | None,
+    entries: Sequence[Entry],
+    versions: Mapping[int, Prepared] = NO_VERSIONS,
+) -> list[PastAttempt]:
+    """Return the attempts of a run that are over, in the order in which they ended.
+
+    The graphs are those that `fold` takes.
+    """
     decided = decode_opening(opening)
     opened = facts.started_at
     tracker = _Tracker(opened)
@@ -80,10 +89,13 @@ def history(prepared: Prepared, facts: RunFacts, opening: bytes | None, entries:
     for index, entry in enumerate(entries):
         data = decode_data(entry.data)
         rows.extend(tracker.entry(entry, data))
-        if entry.kind == Kind.MOVED:
+        if entry.kind == Kind.MOVED and data.version is None:
             tracker.look_at(prepared_of(data.graph))
+        elif entry.kind == Kind.MOVED and entry.outcome != REFUSED and data.version is not None:
+            tracker.rename(data.names)
+            tracker.look_at(versions[data.version])
         if entry.step is None and entry.kind in _STOPS:
-            state = fold(prepared, facts, opening, entries[:index])
+            state = fold(prepared, facts, opening, entries[:index], versions)
             at = graph_of(prepared, state)
             for step in at.steps:
                 if state.phase[step.index] not in _NOT_CURRENT:
@@ -116,6 +128,14 @@ class _Tracker:
         self.fails = frozenset(step.name for step in prepared.steps if step.on_crash is OnCrash.FAIL)
         self.works = frozenset(step.name for step in prepared.steps if step.kind not in _WAITING)
 
+    def rename(self, names: Mapping[str, str]) -> None:
+        """Remember everything under the new names of steps."""
+        for known in (self.begun, self.ended, self.due, self.numbers):
+            for old, new in names.items():
+                if old in known:
+                    known[new] = known.pop(old)
+        self.stopped = {names.get(name, name) for name in self.stopped}
+
     def entry(self, entry: Entry, data: EntryData) -> Iterator[PastAttempt]:
         step, at = entry.step, entry.at
         if entry.kind == Kind.OPENED:
@@ -134,7 +154,13 @@ class _Tracker:
                 yield from self.lost(step, entry.attempt)
                 yield self.row(step, entry.attempt, verdict, at, data)
             self._after(entry, data)
-        yield from self.decided(data.decided or Decided(), at)
+        decided = data.decided or Decided()
+        yield from self.decided(decided if data.version is None else self._fresh(decided), at)
+
+    def _fresh(self, decided: Decided) -> Decided:
+        """Return the decisions of a move about steps that had not ended before it."""
+        errors = {name: error for name, error in decided.errors.items() if name not in self.ended}
+        return Decided(skipped=decided.skipped, errors=errors, sleep=decided.sleep, wait=decided.wait)
 
     def decided(self, decided: Decided, at: int) -> Iterator[PastAttempt]:
         """Yield the rows of steps that were decided at once. Record when other steps are due."""

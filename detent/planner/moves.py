@@ -31,7 +31,10 @@ def prepared_of(graph: bytes) -> Prepared:
 
 
 def graph_of(prepared: Prepared, state: RunState) -> Prepared:
-    """Return the current graph of a run: that of its version, unless the run was moved."""
+    """Return the current graph of a run: the one it began with, unless the run was moved."""
+    if state.moved_to is not None:
+        assert isinstance(state.moved_to, Prepared)
+        return state.moved_to
     return prepared if state.moved_graph is None else prepared_of(state.moved_graph)
 
 
@@ -71,6 +74,7 @@ def moved_state(old: Prepared, was: RunState, step: str | None, attempts: int, d
     prepared = prepared_of(data.graph)
     numbers, state = prepared.numbers, prepared.new_state(was.facts)
     state.moved_graph = data.graph
+    state.old_waits = was.old_waits
     state.seq, state.status = was.seq, was.status
     state.adoptions, state.stalled = was.adoptions, 0
     state.paused_by, state.paused_at = was.paused_by, was.paused_at

@@ -163,24 +163,25 @@ class Settling:
         if index in state.passed:
             self._skip(step)
             return
+        verdict = self._verdict(step)
+        if isinstance(verdict, StepError):
+            self._end(index, Ending.FAILED, verdict)
+        elif verdict:
+            self._let_run(step)
+        else:
+            self._skip(step)
+
+    def _verdict(self, step: PreparedStep) -> bool | StepError:
+        """Return whether a step runs whose incoming edges are all decided, or why a condition cannot be evaluated."""
+        state, index = self._state, step.index
         broken = state.edge_errors.pop(index, None)
         if broken is not None:
-            self._end(index, Ending.FAILED, broken)
-            return
+            return broken
         taken = state.taken[index]
         met = taken == step.incoming if step.needs_all else taken > 0 or not step.incoming
-        if not met:
-            self._skip(step)
-            return
-        if step.guard is not None:
-            answer = self._judge.passes(step)
-            if isinstance(answer, StepError):
-                self._end(index, Ending.FAILED, answer)
-                return
-            if not answer:
-                self._skip(step)
-                return
-        self._let_run(step)
+        if not met or step.guard is None:
+            return met
+        return self._judge.passes(step)
 
     def _let_run(self, step: PreparedStep) -> None:
         state, index = self._state, step.index

@@ -140,6 +140,9 @@ class EntryData(msgspec.Struct, omit_defaults=True):
     along. `released`: the attempt with a `started` entry was given up, and it is unknown whether its effect happened.
     `look`: the attempt succeeded, but its result is not yet what the step repeats for. Of a map: `map` when it begins,
     `pages` that begin (the ids of their runs), and the `page` that has ended.
+
+    A move to another version has no graph. `version` and `was`: the numbers of the new and of the previous version.
+    `names`: the new names of steps that were renamed.
     """
 
     result: msgspec.Raw = msgspec.Raw(b"")
@@ -160,6 +163,13 @@ class EntryData(msgspec.Struct, omit_defaults=True):
     map: MapBegun | None = None
     pages: list[str] = []
     page: PageEnded | None = None
+    version: int | None = None
+    was: int | None = None
+    names: dict[str, str] = {}
+
+
+#: The outcome of a `moved` entry whose move to another version was refused. Such an entry changes nothing.
+REFUSED: Final = "refused"
 
 
 class Entry(NamedTuple):

@@ -146,7 +146,10 @@ class RunState:
     left_behind: dict[str, journal.CarriedEntry] = field(default_factory=dict)  # and steps not in its graph
     passed: frozenset[int] = frozenset()  # skipped steps: before the current one in the graph the run was moved to
     undelayed: int | None = None  # the step whose delay was over before its run was moved
-    moved_graph: bytes | None = None  # the graph that the run was moved to
+    moved_graph: bytes | None = None  # the graph that the run was moved to, because its code has changed
+    moved_to: object = None  # the prepared graph of the version that the run was moved to
+    moved_version: int | None = None  # and its number
+    old_waits: frozenset[str] = frozenset()  # the waits of the versions before it: each has a callback
     is_finished: bool = False  # a user or a step finished the run before all steps ended
     finisher: int | None = None  # the step that finished it; None: a user
     left_out: dict[int, None] = field(default_factory=dict)  # steps skipped by their own code or by a user

@@ -98,7 +98,9 @@ class Activation(NamedTuple):
 class Park(NamedTuple):
     """The node releases the run until `wake_at` (`None`: until mail comes). `generation` is the ownership it had.
 
-    The run then waits in that queue with that priority; `None` leaves them unchanged."""
+    The run then waits in that queue with that priority; `None` leaves them unchanged. A run that was moved to another
+    version has that `version` and needs its `code` from then on; `None` leaves them unchanged too. With `kept` the node
+    goes on owning the run."""
 
     run: bytes
     generation: int
@@ -106,6 +108,9 @@ class Park(NamedTuple):
     status: str
     queue: str | None = None
     priority: int | None = None
+    version: int | None = None
+    code: str | None = None
+    kept: bool = False
 
 
 class End(NamedTuple):
@@ -230,6 +235,7 @@ class MessageKind(StrEnum):
     FINISH = "finish"
     SIGNAL = "signal"
     CHILD = "child"
+    MOVE = "move"
 
 
 #: Requests of people and of other runs. They apply to the successor of a run too.

@@ -104,9 +104,10 @@ class Speedrun:
 async def ending_of(commands: Commands, run: bytes) -> Speedrun:
     """Return the current result of a run, from the store."""
     row = await commands.runs.row(show(RUN, run))
-    prepared, entries = await commands.runs.prepared(row), await commands.runs.entries(run)
-    state = fold_row(row, prepared, entries, str)
-    past = history(prepared, state.facts, row.opening, entries)
+    entries = await commands.runs.entries(run)
+    prepared, versions = await commands.runs.graphs(row, entries)
+    state = fold_row(row, prepared, entries, str, versions)
+    past = history(prepared, state.facts, row.opening, entries, versions)
     steps = _steps(graph_of(prepared, state), state, past)
     status = row.status if row.status in TERMINAL else str(state.status)
     ended = row.ended_at if row.ended_at is not None else commands.now()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -24,7 +24,7 @@ from detent.documents.runs import (
 from detent.graph.model import StepKind
 from detent.ids import NODE, RUN, TRIGGER, WORKFLOW, show
 from detent.instant import Instant, as_datetime, micros
-from detent.planner.fold import fold
+from detent.planner.fold import NO_VERSIONS, fold
 from detent.planner.moves import graph_of
 from detent.planner.prepared import Prepared
 from detent.planner.suspects import is_suspect, is_suspect_run, waits_as_suspect
@@ -102,6 +102,8 @@ def entry_document(entry: Entry) -> EntryDocument:
         sleep_until={step: as_datetime(until) for step, until in sleep.items()},
         wait_until={step: _when(until) for step, until in wait.items()},
         run_status=decided.run,
+        version=data.version,
+        was=data.was,
     )
 
 
@@ -236,9 +238,10 @@ def run_document(
     entries: Sequence[Entry],
     callbacks: Sequence[CallbackRow],
     callback_url: Callable[[str], str],
+    versions: Mapping[int, Prepared] = NO_VERSIONS,
 ) -> RunDocument:
     """Build the document of one run, the same on every route. Its input, output and results are not decoded."""
-    state = fold_row(row, prepared, entries, callback_url)
+    state = fold_row(row, prepared, entries, callback_url, versions)
     prepared = graph_of(prepared, state)
     attempts = _attempts_by_step(entries)
     status = row.status if row.status in TERMINAL else str(state.status)
@@ -341,9 +344,15 @@ def _hero(row: RunRow) -> HeroDocument | None:
     return None if row.hero_type is None else HeroDocument(row.hero_type, row.hero_id or "")
 
 
-def fold_row(row: RunRow, prepared: Prepared, entries: Sequence[Entry], callback_url: Callable[[str], str]) -> RunState:
-    """Fold the state of a run from its row and its journal."""
-    return fold(prepared, facts_of_row(row, callback_url), row.opening, entries)
+def fold_row(
+    row: RunRow,
+    prepared: Prepared,
+    entries: Sequence[Entry],
+    callback_url: Callable[[str], str],
+    versions: Mapping[int, Prepared] = NO_VERSIONS,
+) -> RunState:
+    """Fold the state of a run from its row and its journal. The graphs are those that `fold` takes."""
+    return fold(prepared, facts_of_row(row, callback_url), row.opening, entries, versions)
 
 
 def facts_of_row(row: RunRow, callback_url: Callable[[str], str]) -> RunFacts:

@@ -13,9 +13,11 @@ from detent.forms.steps.form import compile_steps
 from detent.graph.model import Graph, StepKind
 from detent.instant import SECOND, micros
 from detent.planner import Prepared, Reuse, advance, begin_again, fold, open_later, open_run, prepare
+from detent.planner.advance import take_ready
 from detent.planner.calls import make_call
 from detent.planner.moves import graph_of as moved_to
 from detent.planner.scope import status_word
+from detent.planner.version_move import Movable, MoveWish, Refused, plan_move
 from detent.run import events
 from detent.run.call import StepCall
 from detent.run.journal import Entry, EntryData, decode_data, encode_opening
@@ -76,7 +78,17 @@ def settled(state: RunState, woken: frozenset[int] = frozenset()) -> dict[str, A
         ),
         *("strikes", "suspect_until"),
         *("paused_at", "paused_step", "opens_at", "reused", "reused_skips", "left_out", "doubts"),
-        *("is_finished", "finisher", "carried", "left_behind", "passed", "undelayed", "moved_graph"),
+        *(
+            "is_finished",
+            "finisher",
+            "carried",
+            "left_behind",
+            "passed",
+            "undelayed",
+            "moved_graph",
+            "moved_version",
+            "old_waits",
+        ),
         *("history", "operations", "child_of", "children", "cancelled", "unsure", "looks"),
     )
     return {
@@ -104,6 +116,7 @@ class Play:
     started: list[str] = field(default_factory=list)
     stopped: list[str] = field(default_factory=list)  # attempts that nobody wants any more
     version: Prepared = field(init=False)  # the graph it began with
+    versions: dict[int, Prepared] = field(default_factory=dict)  # those it was moved to
     ended: RunEnd | None = None
     checks: bool = True
     opens_at: int | None = None
@@ -191,7 +204,7 @@ class Play:
                 self.tell(events.AttemptStarting(start.step, child))
 
     def check_fold(self) -> None:
-        folded = fold(self.version, self.facts, self.opening, self.entries)
+        folded = fold(self.version, self.facts, self.opening, self.entries, self.versions)
         woken = frozenset(self.woken)
         assert settled(folded, woken) == settled(self.state, woken)
 
@@ -293,9 +306,26 @@ class Play:
 
     def reload(self) -> None:
         """Another node reads the run from its journal, after this one gave it up."""
-        self.state = fold(self.version, self.facts, self.opening, self.entries)
+        self.state = fold(self.version, self.facts, self.opening, self.entries, self.versions)
         self.prepared = moved_to(self.version, self.state)
         self.woken.clear()
+
+    def move_to(self, graph: Graph, names: Mapping[str, str] | None = None) -> Movable | Refused:
+        """Move the run to another version as the engine does: nothing is in flight, and then it is read again."""
+        self.reload()
+        number = 2 + len(self.versions)
+        wish = MoveWish(number, self.state.moved_version or 1, names or {}, "ann")
+        entry, found = plan_move(self.prepared, self.state, prepare(graph), wish, self.now)
+        self.entries.append(entry)
+        if isinstance(found, Movable):
+            self.versions[number] = prepare(graph)
+            self.state, self.prepared = found.state, moved_to(self.version, found.state)
+            self.active.update(found.activated)
+        self.check_fold()
+        self.reload()
+        if self.state.opens_at is None:
+            self._carry_out(Plan(None, take_ready(self.prepared, self.state), [], []))
+        return found
 
     def crash(self, poison_after: int = 5, poison_delay: float = 300.0) -> Plan:
         """The node dies, and another one adopts the run."""

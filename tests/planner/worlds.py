@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 from detent.graph import codec
 from detent.graph.model import (
@@ -130,17 +131,22 @@ class World:
         opens_at = NOON + rng.randint(0, 60) * SECOND if later else None
         self.play = Play(prepare(graph), facts_of(graph), checks=checks, opens_at=opens_at, reuse=reuse)
         self.told: list[events.Event] = []
+        self.codes = True  # its steps may be code that asks for another graph
 
     def live(self, most: int = 2_000) -> Play:
         """Answer every attempt until the run is over."""
         for _ in range(most):
             if self.play.state.is_over:
                 return self.play
-            if self.rng.random() > 1 - self.trouble:
-                self._disturb()
-            else:
-                self.step()
+            self.once()
         raise AssertionError("the run does not end")
+
+    def once(self) -> None:
+        """One thing that must happen, or trouble."""
+        if self.rng.random() > 1 - self.trouble:
+            self._disturb()
+        else:
+            self.step()
 
     def step(self) -> None:
         """One thing that must happen sooner or later."""
@@ -205,7 +211,7 @@ class World:
                 return Reattempt(rng.choice((0.0, 0.5, 60.0)), error)
             case 6 | 7:
                 return Pause("its own code", error)
-            case 8 | 9 | 10:
+            case 8 | 9 | 10 if self.codes:
                 return Move(codec.encode(random_graph(rng, policies=ALL_POLICIES)))
             case _:
                 return rng.choice((Cancel("its own code", error), Finish(b'{"output":7}')))
@@ -248,6 +254,65 @@ class World:
     def _tell(self, event: events.Event) -> None:
         self.told.append(event)
         self.play.tell(event)
+
+
+def some_version(rng: random.Random, graph: Graph) -> tuple[Graph, dict[str, str]]:
+    """A graph that differs in some places, and the new names of renamed steps."""
+    steps, edges, names = list(graph.steps), list(graph.edges), dict[str, str]()
+    for _ in range(rng.randint(1, 3)):
+        place = rng.randrange(len(steps))
+        step = steps[place]
+        match rng.randrange(7):
+            case 0 if len(steps) > 1:
+                steps.pop(place)
+                edges = [edge for edge in edges if step.name not in (edge.source, edge.target)]
+            case 1 | 2:
+                _add_step(rng, steps, edges)
+            case 3:
+                other = _unused(steps, "r")
+                names = {**{old: other if new == step.name else new for old, new in names.items()}}
+                names.setdefault(step.name, other)
+                steps, edges = _renamed(steps, edges, step.name, other)
+            case 4:
+                steps[place] = replace(step, guard=rng.choice((None, "1 == 1", "1 == 2")))
+            case 5 if edges:
+                index = rng.randrange(len(edges))
+                edges[index] = replace(edges[index], condition=rng.choice((None, "1 < 2", "1 > 2")))
+            case _:
+                steps[place] = replace(step, delay=rng.choice((None, 3.0)), retry=Retry(attempts=rng.randint(1, 3)))
+    rng.shuffle(steps)
+    known, there = {step.name for step in graph.steps}, {step.name for step in steps}
+    names = {old: new for old, new in names.items() if old in known and new in there}
+    return replace(graph, steps=tuple(steps), edges=tuple(edges)), names
+
+
+def _add_step(rng: random.Random, steps: list[Step], edges: list[Edge]) -> None:
+    """Add a step behind some steps, before one that is behind them, or alone."""
+    name = _unused(steps, "n")
+    steps.append(_step(rng, name, []))
+    if edges and rng.random() < 0.4:
+        edge = rng.choice(edges)
+        edges += [Edge(edge.source, name, ON_ANY), Edge(name, edge.target, ON_ANY)]
+    elif rng.random() < 0.8:
+        edges.append(Edge(rng.choice(steps[:-1]).name, name, ON_ANY))
+
+
+def _unused(steps: list[Step], letter: str) -> str:
+    """A name that no step has, but one that is gone may have had it."""
+    names = {step.name for step in steps}
+    return next(name for number in range(1_000) if (name := f"{letter}{number}") not in names)
+
+
+def _renamed(steps: list[Step], edges: list[Edge], old: str, new: str) -> tuple[list[Step], list[Edge]]:
+    """Rename a step. Expressions that read it cannot be evaluated any more."""
+
+    def name(one: str) -> str:
+        return new if one == old else one
+
+    return (
+        [replace(step, name=name(step.name)) for step in steps],
+        [replace(edge, source=name(edge.source), target=name(edge.target)) for edge in edges],
+    )
 
 
 def some_world(rng: random.Random, *, trouble: float = 0.2) -> World:

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from detent.graph.model import Ending, StepKind
+from detent.planner.moves import prepared_of
+from detent.planner.prepared import Prepared
 from detent.run.journal import Decided, Entry, EntryData, Kind, decode_data, decode_opening
 from detent.run.state import TIMED, Phase, RunFacts
 from detent.run.status import TERMINAL, Status
@@ -121,7 +123,12 @@ class Checks:
         facts = RunFacts(
             start.id, start.tenant, program.name, start.input, start.started_at, start.expires_at, lambda step: step
         )
-        story = self.stories[start.id] = Story(start, facts, program.prepared)
+        saved = self._model.saved[start.workflow]
+
+        def look_up(version: int) -> Prepared:
+            return prepared_of(saved.versions[version][0].graph)
+
+        story = self.stories[start.id] = Story(start, facts, look_up(start.version), look_up=look_up)
         story.opened()
         if not start.owned:
             self._count("run started unowned")
@@ -179,6 +186,8 @@ class Checks:
                 continue
             if was[:2] != (node, row.generation):
                 raise Violation("a run was parked or ended by a node that does not own it any more")
+            if isinstance(row, Park) and row.kept:
+                continue  # its node goes on with it
             self._count("run parked" if isinstance(row, Park) else f"run {row.status}")
             if isinstance(row, Park):
                 self._check_park(row)

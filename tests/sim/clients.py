@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from itertools import count
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from detent.errors import AlreadyActive, Conflict, StoreError, Unavailable
+from detent.graph import codec
 from detent.graph.model import StepKind
 from detent.ids import RUN, parse
 from detent.instant import SECOND
@@ -20,6 +22,7 @@ from detent.store.protocol import Store
 from detent.store.rows import MessageKind
 from tests.sim.loop import Process
 from tests.sim.node import TOKENS, SimNode
+from tests.sim.programs import make_version
 from tests.sim.store import NodeClock, connect
 from tests.sim.story import Story
 from tests.sim.swarm import beside
@@ -41,6 +44,7 @@ class Clients:
         self.asking: dict[int, Process] = {}
         self._requests: dict[tuple[int, str], bytes] = {}  # the run each request id of a tenant was answered with
         self._heroes = beside(world.rng)
+        self._movers = beside(world.rng)
         self._asked = 0
         self._payloads = 0
 
@@ -154,8 +158,26 @@ class Clients:
                 self._world.loop.spawn(None, self._call_back(story, step.name))
         if self._rng.random() < self._swarm.controls:
             self._world.loop.spawn(None, self._control(story))
+        if self._movers.random() < self._swarm.moves:
+            self._world.loop.spawn(None, self._move(story, self._movers.getrandbits(32)))
         if self._rng.random() < self._swarm.agains and story.row.origin is None:
             self._world.loop.spawn(None, self._do_again(story))
+
+    async def _move(self, story: Story, seed: int) -> None:
+        """Move a run to other versions, some of which cannot hold."""
+        rng, row = random.Random(seed), story.row
+        saved = self._world.database.model.saved[row.workflow]
+        for _ in range(rng.choice((1, 2, 4))):
+            await asyncio.sleep(rng.uniform(0, 12.0))
+            number = max(saved.versions) + 1
+            if rng.random() < 0.8:
+                graph = codec.encode(make_version(rng, story.prepared.graph))
+                saved.versions[number] = (saved.new._replace(graph=graph, checksum=f"{number}"), 0)
+            else:
+                number = rng.randint(1, number)  # one that is there, or none
+            wish = {"workflow": row.workflow.hex(), "version": number, "code": ["detent/2"], "by": "somebody"}
+            with suppress(StoreError):
+                await self.client.send(row.tenant, row.id, MessageKind.MOVE, msgspec.json.encode(wish))
 
     async def _do_again(self, story: Story) -> None:
         """Once the run has ended, retry it or fork it, perhaps twice."""

@@ -38,6 +38,8 @@ SOMETIMES: Final = (
     "reply lost: raise_epoch",
     "flush repeated: it had been applied",
     "flush repeated: it had not been applied",
+    "run moved to another version",
+    "move refused",
     "run adopted",
     "run parked",
     "run woken from its park",

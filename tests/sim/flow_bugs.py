@@ -7,10 +7,12 @@ from typing import Any, Final
 
 from detent.engine.attempts import Attempts
 from detent.engine.owned_run import OwnedRun
+from detent.engine.version_moves import VersionMoves
 from detent.graph.model import Ending
 from detent.planner.apply import Change
-from detent.planner.prepared import Prepared
+from detent.planner.prepared import Prepared, PreparedStep
 from detent.planner.settle import Settling
+from detent.planner.version_move import MoveReason
 from detent.run import events
 from detent.run.journal import CarriedEntry, EntryData
 from detent.run.plan import StartAttempt
@@ -20,12 +22,15 @@ planning = import_module("detent.planner.advance")
 applying = import_module("detent.planner.apply")
 moving = import_module("detent.planner.moves")
 _carried = moving._carried
+version_moving = import_module("detent.planner.version_move")
 flowing = import_module("detent.planner.flow")
 running = import_module("detent.engine.runner")
 
 Patches = tuple[tuple[Any, Any, Any], ...]
 
 _move = moving.move
+_stay_active = version_moving._Replaying._stay_active
+_go_on = VersionMoves.go_on
 _make_attempt_ended = planning._CHANGES[events.AttemptEnded]
 _moved_state = moving.moved_state
 _reattempted = planning._CHANGES[events.Reattempted]
@@ -97,6 +102,40 @@ OF_FLOW: Final[dict[str, Patches]] = {
         (Attempts, "stop_one", _keep_in_flight),
         (planning._CHANGES, events.AttemptEnded, _count_late_outcomes),
     ),
+}
+
+
+def _forget_what_is_before(self: Any, version: int) -> list[MoveReason]:
+    return list(self.refused)
+
+
+def _sleep_again(self: Any, step: PreparedStep, how: Any) -> None:
+    self._let_run(step) if how.phase is Phase.SLEEPING else _stay_active(self, step, how)
+
+
+def _keep_no_attempts(self: Any, index: int, how: Any) -> None:
+    if how.old is not None:
+        self._state.since[index] = self._replay.was.since[how.old]
+
+
+def _write_later(self: VersionMoves, run: OwnedRun, moving: Any) -> bool:
+    run.pending, pending = 0, run.pending
+    try:
+        return _go_on(self, run, moving)
+    finally:
+        run.pending = pending
+
+
+def _leave_attempts(self: OwnedRun, step: int) -> tuple[OwnedRun, int]:
+    return self, step
+
+
+OF_MOVES: Final[dict[str, Patches]] = {
+    "a move forgets a new step before the frontier": ((version_moving._Replay, "problems", _forget_what_is_before),),
+    "sleeps are begun again by a move": ((version_moving._Replaying, "_stay_active", _sleep_again),),
+    "a move forgets how often a step was tried": ((version_moving._Replaying, "_keep", _keep_no_attempts),),
+    "a run is moved while its writes are under way": ((VersionMoves, "go_on", _write_later),),
+    "the outcome of an attempt is lost by a move": ((OwnedRun, "current", _leave_attempts),),
 }
 OF_WAITING: Final[dict[str, Patches]] = {
     "an attempt begins though its step was skipped meanwhile": ((running, "is_wanted", _always_wanted),),

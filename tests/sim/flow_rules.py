@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from detent.graph.model import Ending, FailurePolicy, StepKind
-from detent.run.journal import Entry, EntryData, Kind, decode_data
+from detent.run.journal import REFUSED, Entry, EntryData, Kind, decode_data
 from detent.run.outcomes import Cancel, Fail, Finish, Outcome, Pause, Reattempt, Skip
 from detent.run.state import Phase
 from tests.sim.effects import Ledger
@@ -27,11 +27,39 @@ class FlowRules:
         if entry.kind == Kind.FINISHED or data.finished:
             story.is_done = True
             self._count("run finished by a step" if data.finished else "run finished by a person")
-        if entry.kind == Kind.MOVED:
+        if entry.kind == Kind.MOVED and data.version is not None:
+            self._version_moved(story, entry, data.version)
+        elif entry.kind == Kind.MOVED:
             self._check_carried(story, data)
             story.move(data)
             self._check_kept(story, data)
             self._count("run moved")
+
+    def _version_moved(self, story: Story, entry: Entry, version: int) -> None:
+        """A run goes on by another version: what has ended has ended there, and what is active goes on."""
+        if entry.outcome == REFUSED:
+            self._count("move refused")
+            return
+        was, old = story.state_before(), story.prepared
+        story.move_to(version)
+        now, numbers = story.state(), story.prepared.numbers
+        self._count("run moved to another version")
+        for step in old.steps:
+            before, index = was.phase[step.index], numbers.get(step.name)
+            if index is None or before is Phase.PENDING:
+                if index is None and before not in (Phase.PENDING, Phase.ENDED):
+                    raise Violation(f"a run was moved to a version without {step.name}, which was active")
+                continue
+            if before is Phase.ENDED and now.ending[index] is not was.ending[step.index]:
+                raise Violation(f"{step.name} ended {was.ending[step.index]}, and {now.ending[index]} after a move")
+            if now.phase[index] is not before and before not in (Phase.READY, Phase.RUNNING):
+                raise Violation(f"{step.name} was {before.name}, and is {now.phase[index].name} after a move")
+            if now.until.get(index) != was.until.get(step.index):
+                raise Violation(f"{step.name} waits until another time after a move")
+            if before is not Phase.ENDED and now.attempt_number(index) != was.attempt_number(step.index):
+                raise Violation(f"{step.name} has another attempt after a move")
+            if before is Phase.ENDED and now.results.get(index) != was.results.get(step.index):
+                raise Violation(f"a move changed what {step.name} gave")
 
     def _check_carried(self, story: Story, data: EntryData) -> None:
         carried = {name: how.ending for name, how in data.carried.items()}

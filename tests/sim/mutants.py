@@ -176,7 +176,7 @@ def _repeating(swarm: Swarm) -> Swarm:
 def _steered(swarm: Swarm) -> Swarm:
     """Steps and people ask for everything they can, and little else happens."""
     calm = replace(swarm, schedules=0.0, edits=0.0, heroes=0.0, jumps=0.0, deadly=0.0, outages=0.0)
-    return replace(calm, runs=8, flows=0.4)
+    return replace(calm, runs=8, flows=0.4, moves=0.0)
 
 
 def _steered_in_a_crowd(swarm: Swarm) -> Swarm:
@@ -184,7 +184,12 @@ def _steered_in_a_crowd(swarm: Swarm) -> Swarm:
 
 
 def _without_flow(bend: Callable[[Swarm], Swarm]) -> Callable[[Swarm], Swarm]:
-    return lambda swarm: replace(bend(swarm), flows=0.0)
+    return lambda swarm: replace(bend(swarm), flows=0.0, moves=0.0)
+
+
+def _moving(swarm: Swarm) -> Swarm:
+    """Runs are moved to other versions again and again."""
+    return replace(_steered(swarm), flows=0.0, moves=1.0)
 
 
 #: The world in which each bug was found, written by `python -m tests.sim --mutants --record`. When the engine
@@ -224,4 +229,5 @@ MUTANTS: Final = (
     *(replace(mutant, bend=_without_flow(mutant.bend)) for mutant in _OTHERS),
     *(Mutant(name, patches=patches, bend=_steered) for name, patches in flow_bugs.OF_FLOW.items()),
     *(Mutant(name, patches=patches, bend=_steered_in_a_crowd) for name, patches in flow_bugs.OF_WAITING.items()),
+    *(Mutant(name, patches=patches, bend=_moving) for name, patches in flow_bugs.OF_MOVES.items()),
 )

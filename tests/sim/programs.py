@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from detent.graph import codec
@@ -67,6 +67,37 @@ def make_program(rng: random.Random, id_: bytes, name: str, tenant: int = 1) -> 
     graph = _make_graph(rng)
     raw = codec.encode(graph)
     return Program(id_, name, graph, raw, prepare(codec.decode(raw)), tenant)
+
+
+def make_version(rng: random.Random, graph: Graph) -> Graph:
+    """A version that differs in one or two places. Waits stay, because their URLs are out in the world."""
+    steps, edges = list(graph.steps), list(graph.edges)
+    for _ in range(rng.choice((1, 1, 2))):
+        place = rng.randrange(len(steps))
+        step = steps[place]
+        match rng.randrange(6):
+            case 0 if len(steps) > 1 and step.kind is not StepKind.WAIT:
+                steps.pop(place)
+                edges = [edge for edge in edges if step.name not in (edge.source, edge.target)]
+            case 1 | 2 | 3:
+                _add_step(rng, steps, edges)
+            case 4 if step.kind is StepKind.SLEEP:
+                steps[place] = replace(step, config={"seconds": rng.choice((0.5, 7.0, 40.0))})
+            case 5:
+                steps[place] = replace(step, guard=rng.choice((None, "1 == 1", "1 == 2")))
+    return replace(graph, steps=tuple(steps), edges=tuple(edges))
+
+
+def _add_step(rng: random.Random, steps: list[Step], edges: list[Edge]) -> None:
+    """Add a step between two others, behind one, or alone."""
+    name = f"n{max((int(step.name[1:]) for step in steps if step.name[0] == 'n'), default=0) + 1}"
+    kind = rng.choice((StepKind.HTTP, StepKind.ACTION, StepKind.SLEEP, StepKind.WAIT))
+    if edges and rng.random() < 0.4:
+        edge = rng.choice(edges)
+        edges += [Edge(edge.source, name, ON_ANY), Edge(name, edge.target, ON_ANY)]
+    elif rng.random() < 0.8:
+        edges.append(Edge(rng.choice(steps).name, name, ON_ANY))
+    steps.append(_make_step(rng, name, kind, []))
 
 
 def _make_graph(rng: random.Random) -> Graph:

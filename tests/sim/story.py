@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from detent.graph.model import Ending
@@ -44,6 +45,8 @@ class Story:
     parks: int = 0  # how often its node gave it up
     is_done: bool = False  # somebody said that the run is done
     final: tuple[object, ...] | None = None
+    look_up: Callable[[int], Prepared] | None = None  # the graph of another version
+    versions: dict[int, Prepared] = field(default_factory=dict)  # those it was moved to
     version: Prepared = field(init=False)  # the graph it began with
 
     def __post_init__(self) -> None:
@@ -54,6 +57,12 @@ class Story:
         self.prepared = prepared_of(data.graph)
         for known in (self.edges, self.sleeps, self.waits):
             known.clear()
+
+    def move_to(self, version: int) -> None:
+        """The run goes on by another version; what sleeps and waits goes on too."""
+        assert self.look_up is not None
+        self.prepared = self.versions[version] = self.look_up(version)
+        self.edges.clear()
 
     def note(self, decided: Decided) -> list[str]:
         """Keep what was decided beside the entry itself. Gives what had been decided before."""
@@ -82,11 +91,11 @@ class Story:
 
     def state(self) -> RunState:
         """What the journal adds up to."""
-        return fold(self.version, self.facts, self.row.opening, self.entries)
+        return fold(self.version, self.facts, self.row.opening, self.entries, self.versions)
 
     def state_before(self) -> RunState:
         """What it added up to before its last entry."""
-        return fold(self.version, self.facts, self.row.opening, self.entries[:-1])
+        return fold(self.version, self.facts, self.row.opening, self.entries[:-1], self.versions)
 
 
 def comparable(state: RunState) -> dict[str, object]:
@@ -126,4 +135,5 @@ def comparable(state: RunState) -> dict[str, object]:
         "carried": dict(sorted(state.carried.items())),
         "passed": sorted(state.passed),
         "moved_graph": state.moved_graph,
+        "moved_version": state.moved_version,
     }

@@ -43,7 +43,7 @@ class SuspectRules:
                 story.strikes.pop(step, None)
             else:
                 self._count("suspect attempt released")
-        elif entry.kind == Kind.MOVED:
+        elif entry.kind == Kind.MOVED and data.version is None:
             story.alone.clear()
             story.strikes.clear()
         elif entry.kind == Kind.ADOPTED:

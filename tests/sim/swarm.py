@@ -48,6 +48,7 @@ class Swarm:
     heroes: float = 0.0  # starts that are about somebody
     flows: float = 0.0  # attempts and people that ask for more than success and failure
     tenants: int = 1
+    moves: float = 0.0  # runs that are moved to other versions
     naps: float = 0.0  # durable functions that only sleep
 
     @property
@@ -102,6 +103,7 @@ def draw(rng: random.Random) -> Swarm:
         heroes=beside(rng).choice((0.0, 0.0, 0.5, 0.9)),
         flows=beside(rng).choice((0.0, 0.3, 0.1, 0.0)),
         tenants=beside(rng).choice((2, 1, 1)),
+        moves=beside(rng).choice((0.5, 0.0, 0.0, 0.0, 0.9)),
     )
 
 

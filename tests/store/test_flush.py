@@ -168,6 +168,34 @@ async def test_a_run_parks_in_another_queue_with_another_priority_or_stays_where
     assert {run.id for run in found.runs} == {moved, fresh.id}
 
 
+async def test_a_parked_run_that_was_moved_has_its_new_version_and_needs_its_code(store: Store) -> None:
+    node = await Node.register(store)
+    moved, kept, fresh = await node.started(), await node.started(), start(owned=True)
+    was = await row_of(store, kept)
+    parks = [park(run, 1, 0)._replace(version=7, code='["detent/2","pay"]') for run in (moved, fresh.id)]
+    await node.flush(starts=[fresh], parks=[*parks, park(kept, 1, 0)])
+    rows = [await row_of(store, run) for run in (moved, fresh.id, kept)]
+    expected = [(7, '["detent/2","pay"]')] * 2
+    assert [(row.version, row.code) for row in rows] == [*expected, (was.version, was.code)]
+    found = await store.claim(node.id, node.epoch, limit=10, queues=None, serves=("pay",), horizon=0)
+    assert found is not None
+    assert [run.id for run in found.runs] == [kept]
+    found = await store.claim(node.id, node.epoch, limit=10, queues=None, serves=("detent/2", "pay"), horizon=0)
+    assert found is not None
+    assert {(run.id, run.version) for run in found.runs} == {(moved, 7), (fresh.id, 7)}
+
+
+async def test_a_run_that_was_moved_may_stay_with_its_node(store: Store) -> None:
+    node = await Node.register(store)
+    moved, left = await node.started(), await node.started()
+    kept = park(moved, 1, None)._replace(version=7, code='["detent/2"]', kept=True)
+    await node.flush(parks=[kept, park(left, 1, None)])
+    rows = [await row_of(store, run) for run in (moved, left)]
+    assert [(row.owner, row.version, row.generation) for row in rows] == [(node.id, 7, 1), (None, 1, 1)]
+    assert await node.flush(ends=[end(moved, 1)])
+    assert (await row_of(store, moved)).status == "completed"
+
+
 async def test_a_park_or_an_end_of_an_old_generation_does_nothing(store: Store) -> None:
     node = await Node.register(store)
     run = await node.started()

@@ -202,6 +202,44 @@ BULK: Final[dict[str, Any]] = {
     "refused": [{"run_id": _OTHER, "message": f"it was run again already, as {_RUN}"}],
     "more": False,
 }
+MOVE: Final[dict[str, Any]] = {
+    "run_id": _RUN,
+    "was": 3,
+    "version": 4,
+    "dry_run": False,
+    "movable": True,
+    "begins": ["notify"],
+    "reasons": [],
+    "requested": False,
+}
+MOVES: Final[dict[str, Any]] = {
+    "version": 4,
+    "dry_run": True,
+    "matched": 12,
+    "movable": 11,
+    "sent": 0,
+    "groups": [
+        {
+            "runs": 11,
+            "was": 3,
+            "at": ["approval"],
+            "movable": True,
+            "begins": ["notify"],
+            "reasons": [],
+            "examples": [_RUN],
+        },
+        {
+            "runs": 1,
+            "was": 3,
+            "at": ["charge"],
+            "movable": False,
+            "begins": [],
+            "reasons": [{"step": "charge", "message": "'charge' is running, and version 4 has no step of that name"}],
+            "examples": [_OTHER],
+        },
+    ],
+    "more": False,
+}
 TRIGGER: Final[dict[str, Any]] = {
     "id": _TRIGGER,
     "workflow_id": _WORKFLOW,

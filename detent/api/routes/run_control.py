@@ -196,9 +196,9 @@ async def finish_run(request: AnyRequest, run: FromPath[str], workflow: Workflow
 
 
 USUAL: Final = 1_000
-_NAMES: Final = aliases("action", "filter", "all", "dry_run", "limit")
+BULK_NAMES: Final = aliases("action", "filter", "all", "dry_run", "limit")
 _WORDS: Final = Schema(one_of=[TEXT, Schema(type=OpenAPIType.ARRAY, items=TEXT)])
-_FILTER: Final = record_schema(
+FILTER: Final = record_schema(
     {
         **dict.fromkeys(("status", "label"), _WORDS),
         **dict.fromkeys(("workflow", "trigger", "hero", "request_id", "origin"), TEXT),
@@ -209,7 +209,7 @@ _BODY: Final = takes(
     record_schema(
         {
             "action": Schema(type=OpenAPIType.STRING, enum=[str(wish) for wish in BulkAction]),
-            "filter": _FILTER,
+            "filter": FILTER,
             "all": BOOLEAN,
             "dry_run": BOOLEAN,
             "limit": INTEGER,
@@ -234,18 +234,19 @@ class BulkCall:
 async def read_bulk(bound: Commands, body: bytes) -> BulkCall:
     """Read a bulk action. Raise InvalidInput with every problem. The filter is required; an empty one needs `all`."""
     problems = Problems()
-    fields = Fields(normalize_names(object_body(body, _MESSAGE), _NAMES, problems), "", problems)
+    fields = Fields(normalize_names(object_body(body, _MESSAGE), BULK_NAMES, problems), "", problems)
     if fields.get("action") is None:
         problems.add("action", f"is missing; write one of {', '.join(BulkAction)}")
     wish = fields.choice("action", BulkAction, BulkAction.CANCEL)
-    where = await read_filter(bound, _filter(fields), problems)
+    where = await read_filter(bound, bulk_filter(fields), problems)
     limit = fields.integer("limit", least=1, most=MOST)
     dry_run = fields.boolean("dry_run", default=True)
     refuse_if_any(problems, _MESSAGE)
     return BulkCall(wish, where, USUAL if limit is None else limit, dry_run)
 
 
-def _filter(fields: Fields) -> dict[str, Any]:
+def bulk_filter(fields: Fields) -> dict[str, Any]:
+    """Return the filter of a request for many runs. It is required; an empty one needs `all`."""
     everything = fields.boolean("all", default=False)
     found = fields.mapping("filter")
     if fields.get("filter") is None:

@@ -1,4 +1,4 @@
-"""`detent runs cancel|pause|resume|retry|skip|reattempt|finish|signal|rerun|fork|resolve`: control runs."""
+"""`detent runs cancel|pause|resume|retry|skip|reattempt|finish|signal|rerun|fork|resolve|move`: control runs."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import typer
 from msgspec import UNSET
 
 from detent.cli.client import CommandClient, Document, open_client
+from detent.cli.commands.runs_move import move_runs
 from detent.cli.options import Database, Input, Json, Run, Url, Yes, read_value, settings_of, wrong
 from detent.cli.output.terminal import confirm, err, marked, out, plain, print_json, say_error, warn
 from detent.cli.run_filter import Hero, Labels, RequestId, Since, Status, Trigger, Until, Workflow, chosen
@@ -286,3 +287,4 @@ def add_to(app: typer.Typer) -> None:
     app.command("rerun")(rerun_run)
     app.command("fork")(fork_run)
     app.command("resolve")(resolve_step)
+    app.command("move")(move_runs)

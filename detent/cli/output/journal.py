@@ -124,6 +124,17 @@ def _reused(entry: Document) -> Iterator[JournalLine]:
 
 
 def _moved(entry: Document) -> Iterator[JournalLine]:
+    version = entry.get("version")
+    if version is not None:
+        by = f" by {one_line(entry['by'])}" if entry["by"] else ""
+        if entry["status"] == "refused":
+            yield JournalLine(
+                entry["at"], "", "failed", f"not moved to version {version}{by}", error=_error_text(entry["error"])
+            )
+        else:
+            words = f"moved from version {entry['was']} to {version}{by}"
+            yield JournalLine(entry["at"], "", "running", words)
+        return
     kept = ", ".join(entry.get("carried") or ()) or "nothing yet"
     yield JournalLine(entry["at"], "", "running", f"goes on with the current code; done before: {one_line(kept)}")
 

@@ -215,10 +215,13 @@ class MemoryStore(MemoryCommandStore, MemoryWorkflows, MemoryTriggers):
         for park in flush.parks:
             run = self._mine(node, park.run, park.generation)
             if run:
-                run.owner, run.wake_at, run.status = None, park.wake_at, park.status
+                run.owner = node if park.kept else None
+                run.wake_at, run.status = park.wake_at, park.status
                 queue = run.new.queue if park.queue is None else park.queue
                 priority = run.new.priority if park.priority is None else park.priority
-                run.new = run.new._replace(queue=queue, priority=priority)
+                version = run.new.version if park.version is None else park.version
+                code = run.new.code if park.code is None else park.code
+                run.new = run.new._replace(queue=queue, priority=priority, version=version, code=code)
         for end in flush.ends:
             run = self._mine(node, end.run, end.generation)
             if run:

@@ -16,7 +16,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from detent.run.journal import Entry
-from detent.store.rows import FORWARDED, End, Flush, NewRun, StartCheck
+from detent.store.rows import FORWARDED, End, Flush, NewRun, Park, StartCheck
 from detent.store.sql.compiler import in_order, successors
 
 # Values as SQL text: the driver cannot send arguments separately from a packet of several statements.
@@ -336,11 +336,12 @@ class Packet:
         for parks in in_parts(flush.parks):
             places = [f"id = {blob(park.run)} and epoch = {park.generation:d}" for park in parks]
             yield (
-                f"update {_RUNS} set owner = null,"
+                f"update {_RUNS} set owner = {_owner(places, parks)},"
                 f" wake_at = {by_place(places, [number(park.wake_at) for park in parks])},"
                 f" status = {by_place(places, [quote(park.status) for park in parks])},"
                 f" queue = coalesce({by_place(places, [quote(park.queue) for park in parks])}, queue),"
                 f" priority = coalesce({by_place(places, [number(park.priority) for park in parks])}, priority)"
+                f"{_moved(places, parks)}"
                 f" where {any_of(places)} and owner = {blob(self._node)} and ended_at is null"
             )
 
@@ -372,6 +373,23 @@ class Packet:
         yield (
             f"delete i from inbox i force index (inbox_run) where i.run in ({runs}) and {_HAS_ENDED.format('i.run')}"
         )
+
+
+def _owner(places: list[str], parks: Sequence[Park]) -> str:
+    """Return the owner of each run after its park: none, unless the node keeps it."""
+    if not any(park.kept for park in parks):
+        return "null"
+    return by_place(places, ["owner" if park.kept else "null" for park in parks])
+
+
+def _moved(places: list[str], parks: Sequence[Park]) -> str:
+    """Return the assignments for runs that were moved to another version. It is empty if there are none."""
+    if all(park.version is None for park in parks):
+        return ""
+    return (
+        f", version = coalesce({by_place(places, [number(park.version) for park in parks])}, version)"
+        f", code = coalesce({by_place(places, [quote(park.code) for park in parks])}, code)"
+    )
 
 
 #: The values of a row, and the `from` clause with its condition, if it has one.

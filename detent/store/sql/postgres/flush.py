@@ -99,7 +99,7 @@ def flush_columns(flush: Flush, *, again: bool, checked: bool = False) -> Column
         *_start_columns(flush, parks, ends, checked),
         *entry_columns(flush.entries),
         *_callback_columns(flush, ends),
-        *_columns(later_parks, 6),
+        *_columns(later_parks, 9),
         *_end_columns(flush, ends),
         *_message_columns(flush, again=again),
         list(flush.consumed),
@@ -136,18 +136,21 @@ def _end_columns(flush: Flush, ends: dict[bytes, End]) -> Columns:
 def _start_row(start: NewRun, park: Park | None, end: End | None) -> tuple[Any, ...]:
     owned, status, wake_at = start.owned, start.status, start.wake_at
     queue, priority = start.queue, start.priority
+    version, code = start.version, start.code
     ended_at, output, error = None, None, None
     if end and owned and end.generation == _FIRST:
         owned, status, wake_at = False, end.status, None
         ended_at, output, error = end.ended_at, end.output, end.error
     elif park and owned and park.generation == _FIRST:
-        owned, status, wake_at = False, park.status, park.wake_at
+        owned, status, wake_at = park.kept, park.status, park.wake_at
         queue = queue if park.queue is None else park.queue
         priority = priority if park.priority is None else park.priority
+        version = version if park.version is None else park.version
+        code = code if park.code is None else park.code
     return (
-        start.id, start.tenant, start.workflow, start.version, status, start.trigger, _text(start.input),
+        start.id, start.tenant, start.workflow, version, status, start.trigger, _text(start.input),
         _text(start.opening), owned, int(start.owned), wake_at, start.expires_at, queue, priority,
-        start.code, start.request_id, start.request_hash, start.hero_type, start.hero_id, start.labels, start.origin,
+        code, start.request_id, start.request_hash, start.hero_type, start.hero_id, start.labels, start.origin,
         start.parent, start.started_at, ended_at, _text(output), error,
     )  # fmt: skip
 

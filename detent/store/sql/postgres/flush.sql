@@ -107,10 +107,12 @@ lapsed as (
 -- `is not distinct from`, not `=`: with an equality the planner may scan every run the node owns, for each run that
 -- parks or ends. A run must be looked up by its id.
 parked as (
-  update run r set owner = null, wake_at = t.wake_at, status = t.status,
-                   queue = coalesce(t.queue, r.queue), priority = coalesce(t.priority, r.priority)
-  from fence, unnest($?::uuid[], $?::int[], $?::timestamptz[], $?::text[], $?::text[], $?::int[])
-       as t(run, generation, wake_at, status, queue, priority)
+  update run r set owner = case when t.kept then r.owner end, wake_at = t.wake_at, status = t.status,
+                   queue = coalesce(t.queue, r.queue), priority = coalesce(t.priority, r.priority),
+                   version = coalesce(t.version, r.version), code = coalesce(t.code, r.code)
+  from fence, unnest($?::uuid[], $?::int[], $?::timestamptz[], $?::text[], $?::text[], $?::int[], $?::int[],
+                     $?::text[], $?::bool[])
+       as t(run, generation, wake_at, status, queue, priority, version, code, kept)
   where r.id = t.run and r.owner is not distinct from $1 and r.epoch = t.generation and r.ended_at is null
 )
 

@@ -71,8 +71,9 @@ create temp trigger flush_everything instead of insert on flush begin
   where run = substr(new.bytes, given.value ->> 0, 16) and step = given.value ->> 1 and state in ('pending', 'active');
 
   -- `+owner` prevents the planner from scanning every run this node owns: a run must be looked up by its id.
-  update run set owner = null, wake_at = given.value ->> 2, status = given.value ->> 3,
-                 queue = coalesce(given.value ->> 4, queue), priority = coalesce(given.value ->> 5, priority)
+  update run set owner = iif(given.value ->> 8, owner, null), wake_at = given.value ->> 2, status = given.value ->> 3,
+                 queue = coalesce(given.value ->> 4, queue), priority = coalesce(given.value ->> 5, priority),
+                 version = coalesce(given.value ->> 6, version), code = coalesce(given.value ->> 7, code)
   from json_each(new.parks) given
   where run.id = substr(new.bytes, given.value ->> 0, 16) and +owner = new.node and epoch = given.value ->> 1
     and ended_at is null;
