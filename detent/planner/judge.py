@@ -88,6 +88,7 @@ class LiveJudge:
         try:
             answer = step.question.test(self.scope(step.question, step.name))
         except ExpressionError as error:
+            self.decided.answers[step.name] = False  # so that a fold can tell this error from that of a guard
             return self._refuse(step, CONDITION_ERROR, error.message)
         self.decided.answers[step.name] = answer
         return answer
@@ -150,13 +151,12 @@ class RecordedJudge:
 
     def passes(self, step: PreparedStep) -> bool | StepError:
         error = self._decided.errors.get(step.name)
-        if error is not None and error.code == CONDITION_ERROR:
+        if error is not None and error.code == CONDITION_ERROR and step.name not in self._decided.answers:
             return error
         return step.name not in self._skipped
 
     def answers(self, step: PreparedStep) -> bool | StepError:
-        answer = self._decided.answers.get(step.name)
-        return self._decided.errors[step.name] if answer is None else answer
+        return self._decided.errors.get(step.name) or self._decided.answers[step.name]
 
     def sleeps_until(self, step: PreparedStep) -> Instant | StepError:
         return self._decided.errors.get(step.name) or self._decided.sleep[step.name]

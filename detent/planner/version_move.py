@@ -219,9 +219,7 @@ def _lost(old: Prepared, state: RunState, new: Prepared, wish: MoveWish) -> list
             kinds = f"it is of kind {step.kind}, and of kind {new.steps[target].kind} in version {wish.version}"
             found.append(MoveReason(name, f"{is_now}: {kinds}"))
         elif index in state.maps and new.graph.steps[target].each != old.graph.steps[index].each:
-            found.append(
-                MoveReason(name, f"{is_now}: its items have begun, and version {wish.version} has others")
-            )
+            found.append(MoveReason(name, f"{is_now}: its items have begun, and version {wish.version} has others"))
         elif mapped != name and phase is Phase.WAITING:
             found.append(MoveReason(name, f"{is_now}: it cannot be renamed, because its name is part of the URL"))
     return found
@@ -449,13 +447,8 @@ class _Replaying(Settling):
             state.strikes[index] = was.strikes[old]
         if old in was.retried_at:
             state.retried_at[index] = was.retried_at[old]
-        if old in was.looks:
-            state.looks[index] = was.looks[old]
         if old in was.child_of:
             state.child_of[index] = was.child_of[old]
-        if old in was.maps:
-            found = was.maps[old]
-            state.maps[index] = replace(found, pages=list(found.pages), open=dict(found.open))
         self._keep(index, how)
 
     def _keep(self, index: int, how: _Known) -> None:
@@ -465,6 +458,11 @@ class _Replaying(Settling):
         state.since[index] = was.since[how.old]
         state.attempts[index] = was.attempts[how.old]
         state.adoptions_before[index] = was.adoptions_before[how.old]
+        if how.old in was.looks:
+            state.looks[index] = was.looks[how.old]
+        if how.old in was.maps:
+            found = was.maps[how.old]
+            state.maps[index] = replace(found, pages=list(found.pages), open=dict(found.open))
 
     def _refuse(self, step: PreparedStep, words: str) -> None:
         self._replay.refused.append(MoveReason(step.name, words))
