@@ -43,7 +43,7 @@ def test_every_key_of_the_steps_form_has_a_row() -> None:
     rows = {row[0] for one in tables("steps.md") if one.header[0] == "key" for row in one.rows}
     known = _words(form, "_FIELDS") | _words(step, "_ALL_FIELDS") | _words(step, "_BLOCK_FIELDS")
     known |= _words(kinds, "_WAIT_FIELDS") | _words(triggers, "_BLOCK_FIELDS")
-    known |= _words(triggers, "_SIGNATURE_FIELDS")
+    known |= _words(triggers, "_SIGNATURE_FIELDS") | set(vars(step)["_REPEAT"].all())
     # Other spellings, and what a heading is about, stand in the text.
     text = (DOCS / "steps.md").read_text()
     elsewhere = {"steps", "retry", "sleep", "wait_for_webhook"}
@@ -54,6 +54,7 @@ def test_every_key_of_the_steps_form_has_a_row() -> None:
 def test_every_key_of_the_graph_form_has_a_row() -> None:
     rows = {row[0] for one in tables("graph.md") if one.header[0] == "key" for row in one.rows}
     fields = (graph_node.NODE_FIELDS, graph_node.EDGE_FIELDS, graph_node.POLICY_FIELDS, graph_node.RETRY_FIELDS)
+    fields += (graph_node.REPEAT_FIELDS.all(),)
     assert rows == set(graph_form.FIELDS).union(*fields)
 
 
