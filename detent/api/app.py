@@ -24,7 +24,6 @@ from detent.api.routes import (
     pages,
     run_control,
     runs,
-    schemas,
     starts,
     streams,
     triggers,
@@ -71,7 +70,6 @@ async def ready(request: AnyRequest) -> Health:
 
 ROUTES = [
     *workflows.ROUTES,
-    *schemas.ROUTES,
     *starts.ROUTES,
     *runs.ROUTES,
     *run_control.ROUTES,

@@ -20,9 +20,10 @@ class StepFailure(msgspec.Struct):
 class EntryDocument(msgspec.Struct, kw_only=True):
     """One entry of a run's journal, in the order of `seq`. `status` is how an attempt ended.
 
-    `skipped`, `failed`, `sleep_until` and `wait_until` are the steps about which this entry decided. `run_status` is
-    set if it ended the run. `finished`: this step ended its run. `carried` are the steps that had ended when the run
-    was moved to changed code."""
+    `skipped`, `failed`, `answers` (of conditions), `sleep_until` and `wait_until` are the steps about which this entry
+    decided. `notes` are errors of conditions that counted as false. `run_status` is set if it ended the run.
+    `finished`: this step ended its run. `carried` are the steps that had ended when the run was moved to changed
+    code."""
 
     seq: int
     at: datetime
@@ -39,6 +40,8 @@ class EntryDocument(msgspec.Struct, kw_only=True):
     carried: list[str]
     skipped: list[str]
     failed: dict[str, StepFailure]
+    answers: dict[str, bool]
+    notes: list[str]
     sleep_until: dict[str, datetime]
     wait_until: dict[str, datetime | None]
     run_status: str | None

@@ -49,9 +49,7 @@ class _Steps(Mapping[str, object]):
     """The steps by name. A step that has not ended has null values, but its name is known. `view` builds what an
     expression reads of one step."""
 
-    def __init__(
-        self, prepared: Prepared, state: RunState, view: Callable[[Prepared, RunState, int], object]
-    ) -> None:
+    def __init__(self, prepared: Prepared, state: RunState, view: Callable[[Prepared, RunState, int], object]) -> None:
         self._prepared, self._state, self._view = prepared, state, view
         self._ended: dict[str, _Json] = {}  # an arrow may read the same result for every element: decode it once
 

@@ -29,6 +29,7 @@ from detent.api.request import MOST_ROWS, AnyRequest, commands, filename_of, ten
 from detent.documents.answers import Many, One
 from detent.documents.workflows import SavedWorkflowAnswer, VersionDocument, WorkflowDocument
 from detent.errors import InvalidDefinition, NotFound, PreconditionFailed, Problem
+from detent.forms.compile import schema_of
 from detent.forms.definition import read_definition
 from detent.forms.triggers import HIDDEN
 from detent.graph import codec
@@ -297,6 +298,19 @@ def _list(rows: Sequence[WorkflowRow]) -> list[WorkflowDocument]:
     return [workflow_document(row, whole=False) for row in rows]
 
 
+@get(
+    "/api/v1/schemas/{form:str}",
+    tags=_TAGS,
+    summary="Read the JSON Schema of a form",
+    operation_class=Plain,
+    responses={**answers(200, dict[str, Any], "The schema, draft 2020-12."), **refusals(403, 404)},
+)
+async def read_schema(request: AnyRequest, form: FromPath[str]) -> Response[dict[str, Any]]:
+    """Return the JSON Schema of definitions of a form: `graph`. A definition that the schema accepts can still be
+    refused: a schema cannot see what refers to what."""
+    return Response(dict(schema_of(form)), media_type="application/schema+json")
+
+
 ROUTES = [
     create_workflow,
     save_workflow,
@@ -306,4 +320,5 @@ ROUTES = [
     enable_workflow,
     disable_workflow,
     list_workflow_versions,
+    read_schema,
 ]
