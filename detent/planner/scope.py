@@ -160,12 +160,12 @@ def call_scope(prepared: Prepared, state: RunState, index: int) -> Scope:
         ready, number = state.retried_at.get(index, ready), state.attempt_number(index)
         place = f"{step.name}/{state.attempts[index]}"
     scope = build_scope(prepared, state, ready, place)
-    if prepared.graph.scope != GRAPH_SCOPE:
-        return scope
-    return {**scope, "attempt": {"number": number, "at": iso_text(as_datetime(ready))}}
+    if prepared.graph.scope == GRAPH_SCOPE:
+        scope["attempt"] = _Json(lambda: {"number": number, "at": iso_text(as_datetime(ready))})
+    return scope
 
 
-def build_scope(prepared: Prepared, state: RunState, now: Instant, place: str) -> Scope:
+def build_scope(prepared: Prepared, state: RunState, now: Instant, place: str) -> dict[str, object]:
     """Build everything that an expression of this run may read.
 
     `now` is what now() returns. `place` is the step whose templates are rendered, or `OUTPUT`: its ids of uuid() are
@@ -184,7 +184,7 @@ def build_scope(prepared: Prepared, state: RunState, now: Instant, place: str) -
     scope: dict[str, object] = {
         "steps": steps,
         "wait": _Waits(prepared, state, "url"),
-        "run": {"id": show(RUN, facts.id)},
+        "run": _Json(lambda: {"id": show(RUN, facts.id)}),
         "workflow": {"name": facts.workflow},
         NOW: now,
         SEED: seed_of(state, place),
