@@ -236,6 +236,8 @@ def new_version(tenant: int, id_: bytes, compiled: Compiled, data: bytes | str) 
     meaning = [json.loads(graph), facts, compiled.description, compiled.enabled, dict(compiled.labels)]
     if compiled.title is not None:  # definitions without a title have the checksum that they had before titles existed
         meaning.append(compiled.title)
+    if compiled.step_descriptions:
+        meaning.append(dict(compiled.step_descriptions))
     return NewVersion(
         tenant=tenant,
         id=id_,

@@ -20,10 +20,11 @@ class StepFailure(msgspec.Struct):
 class EntryDocument(msgspec.Struct, kw_only=True):
     """One entry of a run's journal, in the order of `seq`. `status` is how an attempt ended.
 
-    `skipped`, `failed`, `sleep_until` and `wait_until` are the steps about which this entry decided. `run_status` is
-    set if it ended the run. `finished`: this step ended its run. `carried` are the steps that had ended when the run
-    was moved to changed code. `version` and `was`: the versions of a move from one version to another; its status is
-    `refused`, with the error, if the run was not moved."""
+    `skipped`, `failed`, `answers` (of conditions), `sleep_until` and `wait_until` are the steps about which this entry
+    decided. `notes` are errors of conditions that counted as false. `run_status` is set if it ended the run.
+    `finished`: this step ended its run. `carried` are the steps that had ended when the run was moved to changed code.
+    `version` and `was`: the versions of a move from one version to another; its status is `refused`, with the error, if
+    the run was not moved."""
 
     seq: int
     at: datetime
@@ -40,6 +41,8 @@ class EntryDocument(msgspec.Struct, kw_only=True):
     carried: list[str]
     skipped: list[str]
     failed: dict[str, StepFailure]
+    answers: dict[str, bool]
+    notes: list[str]
     sleep_until: dict[str, datetime]
     wait_until: dict[str, datetime | None]
     run_status: str | None

@@ -68,7 +68,8 @@ class Compiled:
 
     `title` is what people read instead of the name. `code` names the user's actions it calls, sorted: only a node that
     has them may run it. `queue` and `priority` are those of its runs; `None` means the default. `trigger_schema` is the
-    JSON Schema that validates the body of every start. `warnings` are remarks that do not make it invalid.
+    JSON Schema that validates the body of every start. `step_descriptions` are for people.
+    `warnings` are remarks that do not make it invalid.
     """
 
     name: str
@@ -84,6 +85,7 @@ class Compiled:
     trigger_schema: Mapping[str, Any] | None = None
     warnings: tuple[str, ...] = ()
     title: str | None = None
+    step_descriptions: Mapping[str, str] = field(default_factory=dict)
 
     def start_facts(self) -> dict[str, Any]:
         """Return what a start of this version reads beside its graph, as JSON."""

@@ -164,6 +164,8 @@ class _Tracker:
 
     def decided(self, decided: Decided, at: int) -> Iterator[PastAttempt]:
         """Yield the rows of steps that were decided at once. Record when other steps are due."""
+        for name in decided.answers:
+            yield self.row(name, 1, _DONE, at)
         for name in dict.fromkeys((*decided.skipped, *decided.given_up)):
             yield self.row(name, 1, _SKIPPED, at)
         for name, error in decided.errors.items():

@@ -72,7 +72,8 @@ class LiveJudge:
                 self.decided.errors[self._prepared.steps[edge.target].name] = failure
                 return failure
             answer = False
-            self.decided.notes[edge.index] = error.message
+            written = self._prepared.graph.edges[edge.index]
+            self.decided.notes[edge.index] = f"{written.source} -> {written.target}: {error.message}"
         self.decided.edges[edge.index] = answer
         return answer
 

@@ -183,7 +183,7 @@ def _attempt_scope(prepared: Prepared, state: RunState, index: int, language: in
         place = f"{step.name}/{state.attempts[index]}"
     scope = build_scope(prepared, state) if prepared.page is None else _item_scope(prepared.page, state, index)
     if prepared.graph.scope == GRAPH_SCOPE:
-        scope = {**scope, "attempt": {"number": number, "at": iso_text(as_datetime(ready))}}
+        scope["attempt"] = _Json(lambda: {"number": number, "at": iso_text(as_datetime(ready))})
     return in_context(scope, state, ready, place) if language > 1 else scope
 
 
@@ -196,7 +196,7 @@ def is_as_wanted(prepared: Prepared, state: RunState, index: int, result: bytes)
     return until.test({**_attempt_scope(prepared, state, index, until.language), "result": view})
 
 
-def _item_scope(page: Page, state: RunState, index: int) -> Scope:
+def _item_scope(page: Page, state: RunState, index: int) -> dict[str, object]:
     """Build what the templates of an item read: the item, its number, and the values that the page was started with."""
     given = _page_input(state.facts.input)
     return {**given["outer"], "item": given["body"]["items"][index], "index": page.first + index}
@@ -208,7 +208,7 @@ def _page_input(raw: bytes) -> dict[str, Any]:
     return _decode(raw)  # type: ignore[no-any-return]
 
 
-def build_scope(prepared: Prepared, state: RunState) -> Scope:
+def build_scope(prepared: Prepared, state: RunState) -> dict[str, object]:
     """Build everything that an expression of this run may read by name, with the names of its form."""
     facts = state.facts
 
@@ -223,7 +223,7 @@ def build_scope(prepared: Prepared, state: RunState) -> Scope:
     scope: dict[str, object] = {
         "steps": steps,
         "wait": _Waits(prepared, state, "url"),
-        "run": {"id": show(RUN, facts.id)},
+        "run": _Json(lambda: {"id": show(RUN, facts.id)}),
         "workflow": {"name": facts.workflow},
     }
     if prepared.graph.scope == GRAPH_SCOPE:

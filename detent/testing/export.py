@@ -25,7 +25,8 @@ Document = Mapping[str, Any]
 
 _SUCCESS, _SKIPPED_STEP = "success", "skipped"
 _ANSWERS: Final = ("http", "wait")
-_OF_TIME: Final = "sleep"
+#: The kinds of steps that the planner ends in the test too.
+_DECIDED: Final = ("sleep", "condition")
 _OK: Final = 200
 
 
@@ -42,18 +43,23 @@ def collect_from_steps(
             order.pop(name, None)
             order[name] = None
     ended = [name for name in order if name in steps and steps[name]["finished_at"] is not None]
-    skipped = [name for name in steps if steps[name]["status"] == _SKIPPED_STEP and name not in order]
-    found = FunctionAnswers(route=[on_route(name, steps[name]["status"]) for name in (*skipped, *ended)])
+    at_start = [name for name, step in steps.items() if _is_decided_at_start(step) and name not in order]
+    found = FunctionAnswers(route=[on_route(name, steps[name]["status"]) for name in (*at_start, *ended)])
     for name, step in steps.items():
         is_reused = step["status"] == _SUCCESS and not step["attempts"]
-        if (step["attempts"] or is_reused) and step["type"] != _OF_TIME and name not in own:
+        if (step["attempts"] or is_reused) and step["type"] not in _DECIDED and name not in own:
             found.answers[name] = _answer(step, headers=headers)
     return found
 
 
+def _is_decided_at_start(step: Document) -> bool:
+    """Return whether a step that no event ended was decided when the run began."""
+    return step["status"] == _SKIPPED_STEP or (step["type"] == "condition" and step["finished_at"] is not None)
+
+
 def _ended_by(event: Document) -> list[str]:
     own = [event["step"]] if event["kind"] == "ended" and event["step"] else []
-    return [*own, *event["skipped"], *event["failed"]]
+    return [*own, *event["answers"], *event["skipped"], *event["failed"]]
 
 
 def _answer(step: Document, *, headers: bool) -> Any:

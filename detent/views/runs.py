@@ -99,6 +99,8 @@ def entry_document(entry: Entry) -> EntryDocument:
         carried=list(data.carried),
         skipped=list(dict.fromkeys([*decided.skipped, *decided.given_up])),
         failed={step: _as_failure(error) for step, error in {**data.crashed, **decided.errors}.items()},
+        answers=decided.answers,
+        notes=list(decided.notes.values()),
         sleep_until={step: as_datetime(until) for step, until in sleep.items()},
         wait_until={step: _when(until) for step, until in wait.items()},
         run_status=decided.run,

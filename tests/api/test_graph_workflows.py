@@ -44,3 +44,11 @@ async def test_every_problem_of_a_graph_is_answered_with_its_place(detent: Deten
         "nodes.a.edges[1].targetNode",
         "nodes.b.actionType",
     }
+
+
+async def test_a_new_title_or_description_of_a_node_is_a_new_version(detent: Detent) -> None:
+    for version, fields in enumerate(({}, {"displayName": "Ask"}, {"description": "It asks."}), 1):
+        written = document(node("a", **fields))
+        answer = await detent.call("PUT", f"{WORKFLOWS}/orders", data=json.dumps(written))
+        assert answer.json["data"]["current_version"] == version
+        assert answer.json["data"]["definition"] == written

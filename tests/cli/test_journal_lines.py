@@ -31,3 +31,15 @@ def test_a_step_cancels_for_a_reason_and_a_person_by_his_name() -> None:
 def test_what_did_not_come_in_time_is_named_as_the_code_names_it() -> None:
     assert str(WaitTimeout("@wait:ok")) == "the callback 'ok' did not come in time"
     assert str(WaitTimeout("@ask:ok#2")) == "the signal 'ok' did not come in time"
+
+
+def test_the_answer_of_a_condition_and_an_error_that_counted_as_false_have_their_lines() -> None:
+    entry = dict.fromkeys(("result", "duration_ms", "retry_at", "by", "run_status", "error")) | {
+        "at": "2026-02-22T10:00:00Z", "kind": "ended", "step": "a", "attempt": 1, "status": "success",
+        "skipped": [], "failed": {}, "sleep_until": {}, "wait_until": {},
+        "answers": {"is-large": False}, "notes": ["a -> b: no field 'x\x1b'"],
+    }  # fmt: skip
+    _, answer, note = lines_of(entry)
+    assert (answer.step, answer.words) == ("is-large", "the answer is false")
+    assert (note.step, note.words) == ("a -> b", "not taken: its condition cannot be evaluated")
+    assert note.error == "no field 'x\ufffd'"

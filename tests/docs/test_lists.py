@@ -53,8 +53,8 @@ def test_every_key_of_the_steps_form_has_a_row() -> None:
 
 def test_every_key_of_the_graph_form_has_a_row() -> None:
     rows = {row[0] for one in tables("graph.md") if one.header[0] == "key" for row in one.rows}
-    fields = (graph_node.NODE_FIELDS, graph_node.EDGE_FIELDS, graph_node.POLICY_FIELDS, graph_node.RETRY_FIELDS)
-    fields += (graph_node.REPEAT_FIELDS.all(),)
+    fields = [graph_node.NODE_FIELDS, graph_node.EDGE_FIELDS, graph_node.POLICY_FIELDS, graph_node.RETRY_FIELDS]
+    fields.append(graph_node.REPEAT_FIELDS.all())
     assert rows == set(graph_form.FIELDS).union(*fields)
 
 

@@ -421,6 +421,8 @@ def test_the_document_of_an_entry_says_what_happened_and_what_follows() -> None:
         "carried": [],
         "skipped": ["x", "y"],
         "failed": {"z": told},
+        "answers": {},
+        "notes": [],
         "sleep_until": {"nap": "2026-09-21T14:13:20Z"},
         "wait_until": {"w": None},
         "run_status": "failed",

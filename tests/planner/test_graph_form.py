@@ -12,6 +12,7 @@ from detent.run.call import StepCall
 from detent.run.journal import Kind, decode_opening
 from detent.run.outcomes import Done, Fail, Skip
 from detent.run.state import Phase
+from detent.views.runs import entry_document
 from tests.forms.graphs import edge, node
 from tests.planner.play import NOON, Play, failure, play_graph
 
@@ -359,7 +360,8 @@ def test_a_swallowed_condition_error_is_noted_with_its_edge() -> None:
     assert decided is not None
     assert decided.edges == {0: False}
     assert list(decided.notes) == [0]
-    assert decided.notes[0]
+    assert decided.notes[0].startswith("a -> b: ")
+    assert entry_document(run.entries[-1]).notes == list(decided.notes.values())
     assert decided.errors == {}
     run.reload()
     assert run.statuses()["b"] == SKIPPED
@@ -413,6 +415,7 @@ def test_a_condition_node_in_the_middle_is_part_of_the_entry_before_it() -> None
     )
     run.give("a", {"total": 5})
     assert [entry.kind for entry in run.entries] == [Kind.ENDED]
+    assert entry_document(run.entries[0]).answers == {"is-large": False}
     assert run.parameters("b")["with"] == {"large": False}
 
 

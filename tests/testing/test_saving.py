@@ -16,6 +16,7 @@ from detent.python.registry import registry
 from detent.testing import MemoryEngine, MemoryRun, Response
 from detent.testing.export import as_test
 from detent.views.runs import entry_document
+from tests.forms.graphs import document, edge, node
 from tests.testing.shop import ORDER, Signup, User, checkout
 
 Finish = Callable[[MemoryEngine, MemoryRun], None]
@@ -54,6 +55,20 @@ def test_a_run_of_a_definition_is_kept_with_its_definition_input_answers_and_rou
     assert "'gift'" in text.rpartition("run.route")[2]
     with pytest.raises(AssertionError):
         passes(text.replace("'item': 'cup'", "'item': 'hat'", 1).replace("'Bob'", "'Eve'", 1))
+
+
+def test_a_run_of_a_graph_is_kept_with_the_route_of_its_conditions(detent_engine: MemoryEngine) -> None:
+    definition = document(
+        node("first", "work", nodeType="condition", expression="trigger.n > 1"),
+        node("work", "last", parameters={"n": "{{ trigger.n }}"}),
+        node("last", edge("never", condition="context.data['last']"), nodeType="condition", expression="false"),
+        node("never"),
+    )
+    run = detent_engine.start(definition, {"n": 2})
+    text = saved(detent_engine, run, definition)
+    passes(text)
+    assert "['first', 'last', 'never:skipped', 'work']" in text
+    assert "'first':" not in text
 
 
 def test_what_failed_fails_in_the_test_too() -> None:

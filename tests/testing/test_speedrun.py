@@ -222,3 +222,25 @@ def test_children_of_a_function_run_in_the_same_world() -> None:
     run = speedrun(parent, 3)
     assert run.output == ["child says 3", "child says 4"]
     assert run.slept == timedelta(days=2)
+
+
+LARGE = """
+id: large
+displayName: Large
+startNode: is-large
+nodes:
+  - id: is-large
+    nodeType: condition
+    expression: trigger.total > 100
+    edges:
+      - {targetNode: ask, condition: "context.data['is-large']"}
+      - {targetNode: is-paid}
+  - {id: ask, actionType: core.echo, edges: [{targetNode: is-paid}]}
+  - {id: is-paid, nodeType: condition, expression: trigger.paid}
+"""
+
+
+def test_a_graph_runs_and_its_conditions_are_on_the_route() -> None:
+    run = speedrun(LARGE, {"total": 250, "paid": False}).assert_completed()
+    assert (run.route, run.output) == (["is-large", "ask", "is-paid"], False)
+    assert speedrun(LARGE, {"total": 1, "paid": True}).route == ["is-large", "is-paid", "ask:skipped"]

@@ -906,6 +906,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/schemas/{form}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the JSON Schema of a form
+         * @description Return the JSON Schema of definitions of a form: `graph`. A definition that the schema accepts can still be
+         *     refused: a schema cannot see what refers to what.
+         */
+        get: operations["readSchema"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/timeline": {
         parameters: {
             query?: never;
@@ -1888,6 +1909,9 @@ export interface components {
         };
         /** EntryDocument */
         EntryDocument: {
+            answers: {
+                [key: string]: boolean;
+            };
             /** Format: date-time */
             at: string;
             attempt: number | null;
@@ -1900,6 +1924,7 @@ export interface components {
             };
             finished: boolean;
             kind: string;
+            notes: string[];
             result: unknown;
             retry_at: string | null;
             run_status: string | null;
@@ -2295,6 +2320,9 @@ export interface components {
         };
         /** TimelineEntry */
         TimelineEntry: {
+            answers: {
+                [key: string]: boolean;
+            };
             /** Format: date-time */
             at: string;
             attempt: number | null;
@@ -2307,6 +2335,7 @@ export interface components {
             };
             finished: boolean;
             kind: string;
+            notes: string[];
             result: unknown;
             retry_at: string | null;
             run_id: string;
@@ -5627,6 +5656,61 @@ export interface operations {
             };
         };
     };
+    readSchema: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The form of definitions.
+                 * @example graph
+                 */
+                form: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The schema, draft 2020-12. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
     tellTimeline: {
         parameters: {
             query?: {
@@ -6869,12 +6953,16 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    name: string;
-                    tasks: Record<string, unknown>;
+                    id?: string;
+                    name?: string;
+                    nodes?: Record<string, unknown>[];
+                    tasks?: Record<string, unknown>;
                 };
                 "application/yaml": {
-                    name: string;
-                    tasks: Record<string, unknown>;
+                    id?: string;
+                    name?: string;
+                    nodes?: Record<string, unknown>[];
+                    tasks?: Record<string, unknown>;
                 };
             };
         };
@@ -7031,12 +7119,16 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    name: string;
-                    tasks: Record<string, unknown>;
+                    id?: string;
+                    name?: string;
+                    nodes?: Record<string, unknown>[];
+                    tasks?: Record<string, unknown>;
                 };
                 "application/yaml": {
-                    name: string;
-                    tasks: Record<string, unknown>;
+                    id?: string;
+                    name?: string;
+                    nodes?: Record<string, unknown>[];
+                    tasks?: Record<string, unknown>;
                 };
             };
         };

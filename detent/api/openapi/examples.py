@@ -167,6 +167,8 @@ TIMELINE_ENTRY: Final[dict[str, Any]] = {
     "carried": [],
     "skipped": [],
     "failed": {},
+    "answers": {},
+    "notes": [],
     "sleep_until": {},
     "wait_until": {},
     "run_status": None,

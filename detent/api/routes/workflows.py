@@ -397,7 +397,7 @@ def _list(rows: Sequence[WorkflowRow]) -> list[WorkflowDocument]:
 
 @get(
     "/api/v1/schemas/{form:str}",
-    tags=["workflows"],
+    tags=_TAGS,
     summary="Read the JSON Schema of a form",
     operation_class=Plain,
     responses={**answers(200, dict[str, Any], "The schema, draft 2020-12."), **refusals(403, 404)},

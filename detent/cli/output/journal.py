@@ -38,6 +38,11 @@ def lines_of(entry: Document) -> Iterator[JournalLine]:
         yield JournalLine(at, step, "skipped", "skipped")
     for step, error in entry["failed"].items():
         yield JournalLine(at, step, "failed", "failed", error=_error_text(error))
+    for step, answer in entry.get("answers", {}).items():
+        yield JournalLine(at, step, "success", f"the answer is {'true' if answer else 'false'}")
+    for note in entry.get("notes", []):
+        edge, _, error = note.partition(": ")
+        yield JournalLine(at, edge, "skipped", "not taken: its condition cannot be evaluated", error=one_line(error))
     for step, until in entry["sleep_until"].items():
         yield JournalLine(at, step, "sleeping", f"sleeps {_span(at, until)}, until {clock(until)}")
     for step, until in entry["wait_until"].items():

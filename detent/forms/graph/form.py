@@ -100,6 +100,7 @@ def compile_graph(
         queue=place[0],
         priority=place[1],
         trigger_schema=schema,
+        step_descriptions={node.name: node.description for node in nodes if node.description is not None},
         warnings=(*(warning for node in nodes for warning in node.warnings), *_too_long(graph, nodes), *remarks),
     )
     problems.raise_if_any()

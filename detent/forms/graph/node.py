@@ -145,6 +145,7 @@ class WrittenNode:
     repeat: Repeat | None = None
     repeat_reads: list[Read] = field(default_factory=list)
     title: str | None = None
+    description: str | None = None
 
     def step(self) -> Step:
         """Build the step of the graph."""
@@ -176,7 +177,7 @@ def read_node(
     fields = Fields(raw, path, problems)
     fields.refuse_unknown(NODE_FIELDS)
     node.title = fields.text("displayName", most=_LONGEST_NAME)
-    read_description(fields)
+    node.description = read_description(fields)
     node.guard, node.planned_reads = condition(fields, "if", _EXAMPLE)
     node.join = fields.choice("join", Join, Join.ANY)
     first_match = fields.choice("routePolicy", RoutePolicy, RoutePolicy.PARALLEL) is RoutePolicy.FIRST_MATCH
