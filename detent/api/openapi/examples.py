@@ -161,6 +161,13 @@ BULK: Final[dict[str, Any]] = {
     "done": 11,
     "refused": [{"run_id": _OTHER, "message": f"it was run again already, as {_RUN}"}],
     "more": False,
+    "previews": [],
+}
+RETRY_PREVIEW: Final[dict[str, Any]] = {
+    "run_id": _RUN,
+    "version": 4,
+    "kept": ["reserve"],
+    "again": ["charge", "ship"],
 }
 MOVE: Final[dict[str, Any]] = {
     "run_id": _RUN,
