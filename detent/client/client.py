@@ -220,6 +220,7 @@ class WorkflowOperations:
 
     create = asks(workflows.create)
     save = asks(workflows.save)
+    rehearse = asks(workflows.rehearse)
     get = asks(workflows.get)
     list = streams(workflows.list_all)
     delete = asks(workflows.delete)
