@@ -18,6 +18,7 @@ COMMANDS: Final = {
     "dev": "Try Detent: everything in one process on SQLite, with examples",
     "run": "Run a workflow here and now, and watch it",
     "validate": "Check workflow files and list all problems",
+    "rehearse": "Run a workflow file over the recorded runs of its workflow",
     "graph": "Draw a workflow file as text or Mermaid",
     "schema": "Print the JSON Schema of a form of definitions",
     "apply": "Save workflow files: create workflows or new versions of them",

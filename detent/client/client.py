@@ -146,6 +146,7 @@ class RunOperations:
     finish = asks_of(run_calls.finish)
     move = asks_of(run_calls.move)
     retry = starts_of(run_calls.retry)
+    preview_retry = asks_of(run_calls.preview_retry)
     rerun = starts_of(run_calls.rerun)
     fork = starts_of(run_calls.fork)
     resolve = asks_of(run_calls.resolve)
@@ -220,6 +221,7 @@ class WorkflowOperations:
 
     create = asks(workflows.create)
     save = asks(workflows.save)
+    rehearse = asks(workflows.rehearse)
     get = asks(workflows.get)
     list = streams(workflows.list_all)
     delete = asks(workflows.delete)

@@ -47,6 +47,7 @@ from detent.documents.runs import (
     EvaluationDocument,
     MoveDocument,
     MovesDocument,
+    RetryPreviewDocument,
     RunDocument,
     RunSummary,
     SignalReceipt,
@@ -56,6 +57,7 @@ from detent.documents.runs import (
 from detent.documents.triggers import EventReceipt
 
 Action = Literal["cancel", "pause", "resume", "retry", "rerun"]
+RetryVersion = Literal["same", "current"]
 
 _run: Final = one(RunDocument)
 _started: Final = one(StartedDocument)
@@ -123,13 +125,19 @@ def list_all(*, sort: str | None = None, limit: int = PAGE, **which: Unpack[RunF
 
 
 def bulk(
-    action: Action, which: RunFilter, *, everything: bool = False, dry_run: bool = True, limit: int = 1000
+    action: Action,
+    which: RunFilter,
+    *,
+    everything: bool = False,
+    dry_run: bool = True,
+    limit: int = 1000,
+    version: RetryVersion | None = None,
 ) -> Call[BulkDocument]:
     """Apply an action to the oldest `limit` runs that match a filter. Unless `dry_run` is false, only count them. An
-    empty filter is refused unless `everything` is true."""
+    empty filter is refused unless `everything` is true. `version` is that of a retry: `same` or `current`."""
     chosen = {name: texts if name in _LISTS else texts[0] for name, texts in _spelled(which).items()}
-    body = {"action": action, "filter": chosen, "dry_run": dry_run, "limit": limit}
-    body |= {"all": True} if everything else {}
+    body: dict[str, Any] = {"action": action, "filter": chosen, "dry_run": dry_run, "limit": limit}
+    body |= ({"all": True} if everything else {}) | ({} if version is None else {"version": version})
     # A retry would change nothing more, but its answer would not count the runs that the first request changed.
     return Call(
         "POST", url_path("runs", "bulk"), one(BulkDocument), body=json_body(body), headers=JSON, repeatable=dry_run
@@ -234,9 +242,17 @@ def _steered(run: str, verb: str, body: dict[str, Any]) -> Call[RunDocument]:
     return Call("POST", url_path("runs", run, verb), _run, body=json_body(said), headers=JSON)
 
 
-def retry(run: str, *, request_id: str | None = None) -> Call[StartedDocument]:
-    """Start a new run that reuses the results of steps that succeeded and runs the rest again."""
-    return _again(run, "retry", {}, request_id)
+def retry(
+    run: str, *, version: RetryVersion | UnsetType = UNSET, request_id: str | None = None
+) -> Call[StartedDocument]:
+    """Start a new run that reuses the results of steps that succeeded and runs the rest again. It has the version of
+    the old run, or with `version="current"` the current one."""
+    return _again(run, "retry", {"version": version}, request_id)
+
+
+def preview_retry(run: str, *, version: RetryVersion = "same") -> Call[RetryPreviewDocument]:
+    """Say what a retry would keep and which steps would run again. Nothing is started."""
+    return Call("GET", url_path("runs", run, "retry"), one(RetryPreviewDocument), query=given(version=version))
 
 
 def rerun(run: str, body: Json = UNSET, *, request_id: str | None = None) -> Call[StartedDocument]:

@@ -10,6 +10,7 @@ import msgspec
 import yaml
 
 from detent.client.calls import PAGE, Answer, Call, Pages, bare, given, one, page, url_path
+from detent.documents.rehearsal import RehearsalDocument
 from detent.documents.workflows import (
     DiffDocument,
     DraftDocument,
@@ -70,6 +71,17 @@ def save(definition: Definition, *, draft: bool | None = None, if_match: str | N
     # With `if_match` a retry is not safe: it fails after our own first save just as after another client's.
     is_safe = if_match is None
     return Call("PUT", where, _saved, query=given(draft=draft), body=body, headers=headers, repeatable=is_safe)
+
+
+def rehearse(
+    definition: Definition, *, days: int | None = None, workflow: str | None = None
+) -> Call[RehearsalDocument]:
+    """Run a definition over the runs of its workflow, with their recorded answers. Nothing is changed. `days` bounds
+    the finished runs, by default 7."""
+    kind, body = _written(definition)
+    where = url_path("workflows", workflow or _name(definition, body), "rehearse")
+    headers = {"Content-Type": kind}
+    return Call("POST", where, one(RehearsalDocument), query=given(days=days), body=body, headers=headers)
 
 
 def get(workflow: str, *, version: Version | None = None) -> Call[TaggedWorkflow]:

@@ -15,6 +15,7 @@ from detent.commands.context import CommandContext
 from detent.commands.control import ControlCommands
 from detent.commands.drafts import DraftCommands
 from detent.commands.moves import MoveCommands
+from detent.commands.rehearsal import RehearsalCommands
 from detent.commands.rerun import RerunCommands
 from detent.commands.runs import RunCommands
 from detent.commands.signals import SignalCommands
@@ -41,6 +42,7 @@ class Commands:
         self.reruns = RerunCommands(context, caller, self.runs, self.starts)
         self.control = ControlCommands(context, caller, self.runs)
         self.moves = MoveCommands(context, caller, self.runs)
+        self.rehearsals = RehearsalCommands(context, caller, self.runs, self.workflows, self.moves)
         self.bulk = BulkCommands(context, caller, self.reruns)
         self.signals = SignalCommands(context, caller, self.runs)
         self.callbacks = CallbackCommands(context, caller)

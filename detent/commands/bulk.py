@@ -8,7 +8,7 @@ from typing import Final
 
 from detent.auth.caller import Caller
 from detent.commands.context import CommandContext, CommandPart, encoder
-from detent.commands.rerun import RerunCommands
+from detent.commands.rerun import RerunCommands, RetryPreview, RetryVersion
 from detent.errors import Conflict, DetentError, StoreError
 from detent.ids import RUN, show
 from detent.run.status import OPEN, Status
@@ -16,6 +16,8 @@ from detent.store.rows import MessageKind, RunCriteria, RunRow
 
 MOST: Final = 10_000
 _PAGE: Final = 200
+#: A dry run of a retry looks at so many runs at most.
+MOST_PREVIEWS: Final = 100
 
 
 class BulkAction(StrEnum):
@@ -48,6 +50,7 @@ class BulkResult:
     done: list[bytes] = field(default_factory=list)
     refused: list[tuple[bytes, str]] = field(default_factory=list)
     more: bool = False
+    previews: list[RetryPreview] = field(default_factory=list)  # of a dry run of a retry, the oldest ones
 
 
 class BulkCommands(CommandPart):
@@ -57,14 +60,25 @@ class BulkCommands(CommandPart):
         super().__init__(context, caller)
         self._reruns = reruns
 
-    async def apply(self, wish: BulkAction, where: RunCriteria, *, limit: int, dry_run: bool) -> BulkResult:
+    async def apply(
+        self,
+        wish: BulkAction,
+        where: RunCriteria,
+        *,
+        limit: int,
+        dry_run: bool,
+        version: RetryVersion = RetryVersion.SAME,
+    ) -> BulkResult:
         """Count the runs that match. Unless it is a dry run, apply the action to the oldest `limit` of them. A run that
-        this call itself has started is never changed."""
+        this call itself has started is never changed. `version` is the one that a retry starts. A dry run of a retry
+        says of the oldest runs what would be kept and what would run again."""
         if not where.statuses:
             where = replace(where, statuses=_MEANT[wish])
         matched = await self._store.count_runs(self._tenant, where=where, limit=MOST)
         result = BulkResult(wish, matched, more=matched > limit)
         if dry_run:
+            if wish is BulkAction.RETRY:
+                await self._preview(result, where, min(limit, MOST_PREVIEWS), version)
             return result
         newest, cursor, seen = self._engine.new_id(), None, 0
         while len(result.done) < limit and seen < MOST:
@@ -74,7 +88,7 @@ class BulkCommands(CommandPart):
                 if len(result.done) == limit:
                     result.more = index < len(mine)
                     break
-                await self._try(result, row)
+                await self._try(result, row, version)
             else:
                 result.more = len(mine) == _PAGE
                 if not result.more:
@@ -83,9 +97,18 @@ class BulkCommands(CommandPart):
         self._context.nudge()
         return result
 
-    async def _try(self, result: BulkResult, row: RunRow) -> None:
+    async def _preview(self, result: BulkResult, where: RunCriteria, limit: int, version: RetryVersion) -> None:
+        for row in await self._store.runs(self._tenant, limit=limit, where=where, oldest_first=True):
+            try:
+                result.previews.append(await self._reruns.preview_retry(row, version=version))
+            except StoreError:
+                raise
+            except DetentError as error:
+                result.refused.append((row.id, error.message))
+
+    async def _try(self, result: BulkResult, row: RunRow, version: RetryVersion) -> None:
         try:
-            await self._change(result.wish, row)
+            await self._change(result.wish, row, version)
         except StoreError:
             raise
         except DetentError as error:
@@ -93,20 +116,23 @@ class BulkCommands(CommandPart):
         else:
             result.done.append(row.id)
 
-    async def _change(self, wish: BulkAction, row: RunRow) -> None:
+    async def _change(self, wish: BulkAction, row: RunRow, version: RetryVersion) -> None:
         match wish:
             case BulkAction.RETRY | BulkAction.RERUN:
-                await self._run_again(wish, row)
+                await self._run_again(wish, row, version)
             case _:
                 kind = MessageKind(str(wish))
                 if not await self._store.send(row.tenant, row.id, kind, encoder.encode({"by": self._caller.name})):
                     raise Conflict(f"Cannot {wish} a finished workflow")
 
-    async def _run_again(self, wish: BulkAction, row: RunRow) -> None:
+    async def _run_again(self, wish: BulkAction, row: RunRow, version: RetryVersion) -> None:
         made = await self._store.runs(row.tenant, limit=_PAGE, where=RunCriteria(origin=row.id))
         before = [one for one in made if one.origin_kind == wish]
         if before:
             raise Conflict(f"it was run again already, as {show(RUN, before[0].id)}")
-        again = self._reruns.retry if wish is BulkAction.RETRY else self._reruns.rerun
         # Two callers that ask for the same at the same time get the same run.
-        await again(row, request_id=f"{wish}:{row.id.hex()}")
+        request_id = f"{wish}:{row.id.hex()}"
+        if wish is BulkAction.RERUN:
+            await self._reruns.rerun(row, request_id=request_id)
+        else:
+            await self._reruns.retry(row, request_id=request_id, version=version)

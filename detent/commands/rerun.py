@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Any, Final
+from enum import StrEnum
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -13,17 +14,22 @@ from detent.commands.context import CommandContext, CommandPart
 from detent.commands.control import build_result
 from detent.commands.runs import RunCommands
 from detent.commands.start import ATTEMPTS, StartAnswer, StartCommands
+from detent.engine.cache import Startable
 from detent.engine.prepared_start import PreparedStart
 from detent.engine.start import StartRefused, key_of, refuse_if_active, start_run
 from detent.errors import Conflict, NotFound, TooLarge, Unavailable
+from detent.graph.model import StepKind
 from detent.ids import WORKFLOW, show
 from detent.planner.prepared import Prepared
-from detent.planner.reuse import Reuse, fork_plan, retry_plan
+from detent.planner.reuse import Reuse, fork_plan, operation_fork_plan, retry_plan
+from detent.run.call import Op, op_of
 from detent.run.journal import placed_in
 from detent.run.start import StartRequest
+from detent.run.state import RunState
 from detent.run.status import TERMINAL, Status
 from detent.store.rows import RunRow, hero_of
 from detent.values.limits import INPUT_LIMIT
+from detent.values.nearest import nearest
 
 RETRY: Final = "retry"
 RERUN: Final = "rerun"
@@ -36,6 +42,22 @@ _NEWEST: Final = 20
 _PARTS: Final = ("body", "headers", "query")
 
 
+class RetryVersion(StrEnum):
+    """The version that a retry starts: that of the old run, or the current one of the workflow."""
+
+    SAME = "same"
+    CURRENT = "current"
+
+
+class RetryPreview(NamedTuple):
+    """What a retry of a run would keep, and the steps that would run again or be decided again."""
+
+    run: bytes
+    version: int
+    kept: list[str]
+    again: list[str]
+
+
 class RerunCommands(CommandPart):
     """New runs of old ones. A second command with the same `request_id` returns the first new run."""
 
@@ -44,14 +66,42 @@ class RerunCommands(CommandPart):
         self._runs = runs
         self._starts = starts
 
-    async def retry(self, run: str | RunRow, *, request_id: str | None = None) -> StartAnswer:
-        """Start a run that repeats the failed steps of one that did not complete, and reuses what succeeded."""
+    async def retry(
+        self, run: str | RunRow, *, request_id: str | None = None, version: RetryVersion = RetryVersion.SAME
+    ) -> StartAnswer:
+        """Start a run that repeats the failed steps of one that did not complete, and reuses what succeeded.
+
+        With the current version, results are reused by the names of the steps that this version has too."""
         row = await self._runs.row(run)
+        prepared, reuse = await self._retryable(row)
+        if version is RetryVersion.CURRENT:
+            target = await self._context.workflows.current(self._tenant, show(WORKFLOW, row.workflow))
+            return await self._continue(row, prepared, reuse, (RETRY, b"current"), request_id, target=target)
+        return await self._continue(row, prepared, reuse, (RETRY, b""), request_id)
+
+    async def preview_retry(self, run: str | RunRow, *, version: RetryVersion = RetryVersion.SAME) -> RetryPreview:
+        """Return what a retry would keep and what would run again. Nothing is started."""
+        row = await self._runs.row(run)
+        prepared, reuse = await self._retryable(row)
+        if version is RetryVersion.CURRENT:
+            target = await self._context.workflows.current(self._tenant, show(WORKFLOW, row.workflow))
+            number, graph = target.version, target.prepared
+        else:
+            number, graph = await self._version_of(row, prepared)
+        reuse = reuse.over(prepared, graph)
+        _refuse_too_much(reuse)
+        kept = [graph.steps[index].name for index in graph.order if index in reuse.results or index in reuse.skipped]
+        kept += [one.key for one in reuse.operations]
+        again = [step.name for step in graph.steps if step.name not in kept]
+        return RetryPreview(row.id, number, kept, again)
+
+    async def _retryable(self, row: RunRow) -> tuple[Prepared, Reuse]:
+        """Return the graph of a run that can be retried, and what the retry reuses."""
         if row.status not in TERMINAL or row.status == Status.COMPLETED:
             word = "finished" if row.status == Status.COMPLETED else row.status
             raise Conflict(f"Cannot retry a {word} workflow")
         prepared, state = await self._runs.folded(row)
-        return await self._continue(row, prepared, retry_plan(prepared, state), (RETRY, b""), request_id)
+        return prepared, retry_plan(prepared, state)
 
     async def rerun(
         self, run: str | RunRow, *, body: Any = msgspec.UNSET, request_id: str | None = None
@@ -90,16 +140,23 @@ class RerunCommands(CommandPart):
         row = await self._runs.row(run)
         prepared, state = await self._runs.folded(row)
         index = prepared.numbers.get(step)
-        if index is None:
-            raise NotFound(f"the run has no step {step[:80]!r}")
+        key = None if index is not None else _operation(state, step)
+        if index is None and key is None:
+            meant_step = nearest(step, [*prepared.numbers, *state.history])
+            hint = f"; did you mean {meant_step!r}?" if meant_step else ""
+            raise NotFound(f"the run has no step {step[:80]!r}{hint}")
         edited = None
         if output is not msgspec.UNSET:
-            edited = build_result(prepared.steps[index].kind, output, status_code)
+            kind = _operation_kind(key) if index is None else prepared.steps[index].kind
+            edited = build_result(kind, output, status_code)
             if len(edited) > INPUT_LIMIT:
                 raise TooLarge(f"an output may have {INPUT_LIMIT} bytes")
         meant = step.encode() + b"\x00" + (edited or b"")
-        reuse = fork_plan(prepared, state, index, edited)
-        return await self._continue(row, prepared, reuse, (FORK, meant), request_id, begin=step)
+        if index is not None:
+            reuse = fork_plan(prepared, state, index, edited)
+            return await self._continue(row, prepared, reuse, (FORK, meant), request_id, begin=step)
+        reuse = operation_fork_plan(state, key or "", edited)
+        return await self._continue(row, prepared, reuse, (FORK, meant), request_id)
 
     async def _continue(
         self,
@@ -109,11 +166,16 @@ class RerunCommands(CommandPart):
         what: tuple[str, bytes],
         request_id: str | None,
         begin: str | None = None,
+        target: Startable | None = None,
     ) -> StartAnswer:
         """Start the new run. `prepared` is the graph at the end of the old one; `what` is the kind of rerun and the
-        bytes that distinguish one request from another."""
+        bytes that distinguish one request from another. `target` is the version to start, by default the old one."""
         kind, meant = what
-        version, graph = await self._version_of(row, prepared)
+        if target is None:
+            version, graph = await self._version_of(row, prepared)
+            code = tuple(json.loads(row.code)) if row.code else ()
+        else:
+            version, graph, code = target.version, target.prepared, target.code
         if begin not in (None, *graph.numbers):
             raise Conflict(f"{begin!r} is not in the version that the new run would have; rerun the whole workflow")
         reuse = reuse.over(prepared, graph)
@@ -131,7 +193,7 @@ class RerunCommands(CommandPart):
             queue=placed.queue,
             priority=placed.priority,
             asked=placed.asked,
-            code=tuple(json.loads(row.code)) if row.code else (),
+            code=code,
             labels=row.labels,
             hero=hero_of(row),
             active_key=key_of(row),
@@ -169,6 +231,21 @@ class RerunCommands(CommandPart):
                 continue  # the run that had the request id was deleted meanwhile, or the one that had the key has ended
             return StartAnswer(started.id, request.workflow, started.status, started.started_at, True)
         raise Unavailable(f"runs of {request.name[:200]!r} begin and end too quickly; try again")
+
+
+def _operation(state: RunState, name: str) -> str | None:
+    """Return the key of an ended operation of a durable function, by its key or by its name. None if there is none.
+
+    A name that is not a key is that of a wait, a sleep, a signal or a child: `approval` is `@wait:approval`.
+    """
+    if name in state.history:
+        return name
+    found = [key for key in state.history if op_of(key) is not Op.STEP and key.partition(":")[2] == name]
+    return found[0] if len(found) == 1 else None
+
+
+def _operation_kind(key: str | None) -> StepKind:
+    return StepKind.WAIT if key is not None and op_of(key) is Op.WAIT else StepKind.ACTION
 
 
 def _refuse_too_much(reuse: Reuse) -> None:

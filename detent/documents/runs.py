@@ -314,10 +314,21 @@ class MovesDocument(msgspec.Struct, kw_only=True):
     more: bool
 
 
+class RetryPreviewDocument(msgspec.Struct):
+    """What a retry of a run would do: the version it would start, the steps whose results are kept, and the steps that
+    run again or are decided again."""
+
+    run_id: str
+    version: int
+    kept: list[str]
+    again: list[str]
+
+
 class BulkDocument(msgspec.Struct):
     """The result of a bulk action: how many runs match, to how many it was applied, and which refused it.
 
-    `more` is true if there are more runs beyond its limit."""
+    `more` is true if there are more runs beyond its limit. A dry run of a retry has `previews` of the oldest 100
+    runs."""
 
     action: str
     matched: int
@@ -325,3 +336,4 @@ class BulkDocument(msgspec.Struct):
     done: int
     refused: list[RefusedDocument]
     more: bool
+    previews: list[RetryPreviewDocument] = []

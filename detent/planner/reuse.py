@@ -16,6 +16,7 @@ from detent.instant import Instant
 from detent.planner.advance import advance
 from detent.planner.prepared import Prepared
 from detent.run import events
+from detent.run.call import Op, op_of
 from detent.run.journal import Entry
 from detent.run.plan import Plan
 from detent.run.state import Checkpoint, RunState
@@ -70,6 +71,22 @@ def fork_plan(prepared: Prepared, state: RunState, step_index: int, edited_resul
     if edited_result is not None:
         results[step_index] = edited_result
     return Reuse(results, frozenset(_skipped(state)) - again)
+
+
+def operation_fork_plan(state: RunState, key: str, edited_result: bytes | None) -> Reuse:
+    """Return what a fork at an operation of a durable function reuses: the operations that ended before that one.
+
+    The operation itself runs again, or ends at once with the edited result. Signals are reused wherever they arrived:
+    they came from outside, and nobody sends them again. The function is called from its beginning either way.
+    """
+    kept, is_before = [], True
+    for one in state.history.values():
+        is_before = is_before and one.key != key
+        if one.key != key and (is_before or op_of(one.key) is Op.SIGNAL):
+            kept.append(one)
+    if edited_result is not None:
+        kept.append(Checkpoint(key, Ending.SUCCESS, edited_result, None, 0))
+    return Reuse({}, operations=tuple(kept))
 
 
 def begin_again(prepared: Prepared, state: RunState, reuse: Reuse, now: Instant) -> tuple[list[Entry], Plan]:

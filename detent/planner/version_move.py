@@ -106,7 +106,7 @@ def check_move(old: Prepared, state: RunState, new: Prepared, wish: MoveWish, no
         tuple(replay.begins),
         tuple(replay.activated),
         tuple(step for name, step in after.items() if name not in old.wait_steps and name not in state.old_waits),
-        tuple(name for name, mapped in before.items() if name != mapped or mapped not in after),
+        (*(name for name, mapped in before.items() if name != mapped or mapped not in after), *replay.closed),
         judge.read_values,
     )
 
@@ -318,6 +318,7 @@ class _Replay:
     known: dict[int, _Known]
     begins: list[str] = field(default_factory=list)
     activated: list[tuple[str, int | None]] = field(default_factory=list)
+    closed: list[str] = field(default_factory=list)  # waits that ended without a callback
     refused: list[MoveReason] = field(default_factory=list)
 
     def run(self, judge: Judge, now: Instant) -> None:
@@ -327,6 +328,7 @@ class _Replay:
         settling = _Replaying(self, judge, now)
         settling.open()
         self.activated = settling.activated
+        self.closed = settling.closed
         was, same = self.was, {how.old: index for index, how in self.known.items() if how.old is not None}
         # The order in which steps became ready, and in which attempts began, is kept.
         before = [same[index] for index in was.ready if index in same]

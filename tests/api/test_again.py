@@ -145,3 +145,59 @@ async def test_what_is_not_there_or_not_so_is_told(api: Detent) -> None:
         assert (answer.status, answer.json["error"]) == (404, "not_found")
     key = await api.call("POST", f"{place}/rerun", headers={"Idempotency-Key": ""})
     assert key.json["details"]["validation_errors"][0]["field"] == "Idempotency-Key"
+
+
+# -- the mended version
+
+
+async def mended(detent: Detent, shop: Shop) -> dict[str, Any]:
+    """A run whose charge failed, and a current version with another charge and one step more."""
+    old = await failed(detent, shop)
+    tasks = json.loads(order(shop))["tasks"]
+    tasks["charge"]["body"] = {"mended": True}
+    tasks["report"] = {"needs": ["ship"], "url": f"{shop.url}/report"}
+    text = json.dumps({"name": "order", "labels": {"team": "shop"}, "tasks": tasks})
+    answer = await detent.call("PUT", f"{WORKFLOWS}/order", data=text)
+    assert answer.json["data"]["current_version"] == 2
+    return old
+
+
+async def test_a_retry_on_the_current_version_keeps_what_succeeded_and_runs_the_mended_step(
+    detent: Detent, shop: Shop
+) -> None:
+    old = await mended(detent, shop)
+    preview = await detent.call("GET", f"{RUNS}/{old['id']}/retry?version=current")
+    assert preview.json["data"] == {
+        "run_id": old["id"],
+        "version": 2,
+        "kept": ["reserve", "thank"],
+        "again": ["charge", "ship", "report"],
+    }
+    same = await detent.call("GET", f"{RUNS}/{old['id']}/retry")
+    assert (same.json["data"]["version"], same.json["data"]["again"]) == (1, ["charge", "ship"])
+    answer = await detent.call("POST", f"{RUNS}/{old['id']}/retry", json={"version": "current"})
+    assert answer.status == 201, answer.text
+    new = await whole(detent, answer)
+    assert (new["version"], new["status"], statuses(new)["report"]) == (2, "completed", "success")
+    assert shop.paths().count("/reserve") == 1
+    assert shop.paths().count("/api/charge") == 2
+    for wrong in ("newest", 2, None):
+        body = {"version": wrong}
+        refused = await detent.call("POST", f"{RUNS}/{old['id']}/retry", json=body)
+        assert refused.status == (201 if wrong is None else 400), refused.text
+    assert (await detent.call("GET", f"{RUNS}/{old['id']}/retry?version=x")).status == 400
+    assert (await detent.call("GET", f"{RUNS}/{new['id']}/retry")).status == 409
+
+
+async def test_a_bulk_retry_on_the_current_version_says_first_what_it_would_do(detent: Detent, shop: Shop) -> None:
+    old = await mended(detent, shop)
+    body = {"action": "retry", "filter": {"workflow": "order"}, "version": "current"}
+    dry = (await detent.call("POST", f"{RUNS}/bulk", json=body)).json["data"]
+    [preview] = dry["previews"]
+    assert (preview["run_id"], preview["version"], preview["kept"]) == (old["id"], 2, ["reserve", "thank"])
+    done = (await detent.call("POST", f"{RUNS}/bulk", json={**body, "dry_run": False})).json["data"]
+    assert (done["done"], done["previews"]) == (1, [])
+    [made] = (await detent.call("GET", f"{RUNS}?origin={old['id']}")).json["data"]
+    assert made["version"] == 2
+    wrong = {"action": "cancel", "filter": {"workflow": "order"}, "version": "current"}
+    assert (await detent.call("POST", f"{RUNS}/bulk", json=wrong)).status == 400

@@ -106,6 +106,14 @@ def test_callbacks_of_new_waits_are_opened_and_those_of_gone_ones_closed() -> No
     assert set(run.active) == {"new", "same"}
 
 
+def test_the_callback_of_a_wait_that_the_new_version_skips_is_closed() -> None:
+    wait = {"wait_for_webhook": {"timeout": "2h"}}
+    run = play_steps({"nap": {"sleep": 9}, "ask": {"needs": ["nap"], **wait}})
+    found = moved(run, {"nap": {"sleep": 9}, "ask": {"if": "1 == 2", **wait}, "new": {"if": "1 == 2", **wait}})
+    assert (found.closed, [step.name for step in found.opened]) == (("ask", "new"), ["new"])
+    assert run.statuses() == {"nap": "sleeping", "ask": "skipped", "new": "skipped"}
+
+
 def test_a_wait_whose_callback_was_closed_cannot_come_back() -> None:
     wait = {"wait_for_webhook": {"timeout": "2h"}}
     run = play_steps({"a": {}, "ask": {"needs": ["a"], **wait}, "done": wait})

@@ -203,6 +203,48 @@ BULK: Final[dict[str, Any]] = {
     "done": 11,
     "refused": [{"run_id": _OTHER, "message": f"it was run again already, as {_RUN}"}],
     "more": False,
+    "previews": [],
+}
+REHEARSAL: Final[dict[str, Any]] = {
+    "workflow": "order-processing",
+    "version": 4,
+    "days": 7,
+    "in_flight": 3,
+    "finished": 40,
+    "same": 41,
+    "other": 2,
+    "failing": 0,
+    "groups": [
+        {
+            "runs": 2,
+            "in_flight": False,
+            "same": False,
+            "detours": [{"step": "ship", "was": "success", "now": "skipped", "edge": "charge -> ship"}],
+            "failures": [],
+            "new_steps": [],
+            "differences": [{"step": "charge", "field": "body.amount", "old": "42.5", "new": "40"}],
+            "examples": [_RUN],
+        }
+    ],
+    "matched": 3,
+    "movable": 3,
+    "moves": [
+        {
+            "runs": 3,
+            "was": 3,
+            "at": ["approval"],
+            "movable": True,
+            "begins": [],
+            "reasons": [],
+            "examples": [_OTHER],
+        }
+    ],
+}
+RETRY_PREVIEW: Final[dict[str, Any]] = {
+    "run_id": _RUN,
+    "version": 4,
+    "kept": ["reserve"],
+    "again": ["charge", "ship"],
 }
 MOVE: Final[dict[str, Any]] = {
     "run_id": _RUN,

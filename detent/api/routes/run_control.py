@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
-from litestar import Response, post
+from litestar import Response, get, post
 from litestar.openapi.spec import Schema
 from litestar.openapi.spec.enums import OpenAPIType
 from litestar.params import FromPath
@@ -21,12 +21,14 @@ from detent.api.openapi.operations import (
     TEXT,
     answers,
     operation,
+    query,
     record_schema,
     refusals,
     takes,
 )
 from detent.api.request import (
     AnyRequest,
+    QueryValues,
     aliases,
     commands,
     normalize_names,
@@ -39,17 +41,21 @@ from detent.api.routes.runs import BASES, CONTROLLED, RunAnswer, Workflow, named
 from detent.api.routes.starts import is_execution, request_id_of
 from detent.commands import Commands, StartAnswer
 from detent.commands.bulk import MOST, BulkAction, BulkResult
+from detent.commands.rerun import RetryPreview, RetryVersion
 from detent.documents.answers import One
-from detent.documents.runs import BulkDocument, RefusedDocument, RunDocument, SignalReceipt
+from detent.documents.runs import BulkDocument, RefusedDocument, RetryPreviewDocument, RunDocument, SignalReceipt
+from detent.errors import InvalidInput
 from detent.ids import RUN, show
 from detent.store.rows import RunCriteria
 from detent.values.durations import SECONDS
-from detent.values.fields import Fields, Problems
+from detent.values.fields import Fields, Problems, shown
 from detent.values.limits import INPUT_LIMIT
 
 _MESSAGE: Final = "the request is invalid"
 _LONGEST_STEP: Final = 200
 _STATUS_CODE: Final = Schema(type=OpenAPIType.INTEGER, minimum=100, maximum=599)
+_VERSION: Final = Schema(type=OpenAPIType.STRING, enum=[str(word) for word in RetryVersion])
+_RETRY: Final = takes(record_schema({"version": _VERSION}), {"version": "current"})
 _RERUN: Final = takes(record_schema({"input": ANYTHING}), {"input": {"order_id": 124}})
 _FORK: Final = takes(
     record_schema({"step": TEXT, "output": ANYTHING, "status_code": _STATUS_CODE}, required=["step"]),
@@ -72,13 +78,51 @@ _MADE: Final[dict[str, Any]] = {
 }
 
 
-@post(places("/{run:str}/retry"), summary="Retry a run", operation_class=operation(REQUEST_ID), **_MADE)
+@post(places("/{run:str}/retry"), summary="Retry a run", operation_class=operation(REQUEST_ID, body=_RETRY), **_MADE)
 async def retry_run(request: AnyRequest, run: FromPath[str], workflow: Workflow = None) -> RunAnswer:
     """Start a new run on the same version with the same input. It begins at the steps that did not succeed. Results of
-    steps that succeeded before them are reused; these steps do not run again. The old run does not change."""
+    steps that succeeded before them are reused; these steps do not run again. The old run does not change. With
+    `version: current` the new run has the current version of the workflow, for example one in which a step is
+    mended."""
     row = await run_row(commands(request), run, workflow)
-    await read_fields(request, message=_MESSAGE)
-    return await _made(request, await commands(request).reruns.retry(row, request_id=_request_id(request)))
+    fields = await read_fields(request, "version", message=_MESSAGE)
+    version = fields.choice("version", RetryVersion, RetryVersion.SAME)
+    refuse_if_any(fields.problems, _MESSAGE)
+    made = await commands(request).reruns.retry(row, request_id=_request_id(request), version=version)
+    return await _made(request, made)
+
+
+@get(
+    places("/{run:str}/retry"),
+    tags=["runs"],
+    summary="Preview a retry",
+    operation_class=operation(query("version", _VERSION, "The version that the retry would start.", "current")),
+    responses={
+        **answers(200, One[RetryPreviewDocument], "What a retry would do.", examples.one(examples.RETRY_PREVIEW)),
+        **refusals(400, 404, 409),
+    },
+)
+async def preview_retry(
+    request: AnyRequest, run: FromPath[str], workflow: Workflow = None
+) -> Response[One[RetryPreviewDocument]]:
+    """Say what a retry would keep, and which steps would run again or be decided again. Nothing is started."""
+    values = QueryValues.of_query(request.scope["query_string"], aliases("version"))
+    version = values.last("version", _version_word)
+    values.refuse(_MESSAGE)
+    row = await run_row(commands(request), run, workflow)
+    found = await commands(request).reruns.preview_retry(row, version=version or RetryVersion.SAME)
+    return Response(One(_preview(found)))
+
+
+def _version_word(text: str) -> RetryVersion:
+    try:
+        return RetryVersion(text)
+    except ValueError:
+        raise InvalidInput(f"{shown(text)} is not one of {', '.join(RetryVersion)}") from None
+
+
+def _preview(found: RetryPreview) -> RetryPreviewDocument:
+    return RetryPreviewDocument(show(RUN, found.run), found.version, found.kept, found.again)
 
 
 @post(
@@ -102,7 +146,9 @@ async def rerun_run(request: AnyRequest, run: FromPath[str]) -> RunAnswer:
 )
 async def fork_run(request: AnyRequest, run: FromPath[str]) -> RunAnswer:
     """Start a new run on the same version, at a step. Results of steps that do not depend on it are reused. With
-    `output` the step does not run: `output` becomes its result (of an HTTP step with `status_code`, by default 200)."""
+    `output` the step does not run: `output` becomes its result (of an HTTP step with `status_code`, by default 200).
+    In a run of a durable function `step` may be an operation, such as `charge#2` or the name of a wait. The operations
+    that ended before it are reused."""
     fields = await read_fields(request, "step", "output", "status_code", message=_MESSAGE, required=("step",))
     step = fields.text("step", most=_LONGEST_STEP)
     status_code = fields.integer("status_code", least=100, most=599)
@@ -196,7 +242,7 @@ async def finish_run(request: AnyRequest, run: FromPath[str], workflow: Workflow
 
 
 USUAL: Final = 1_000
-BULK_NAMES: Final = aliases("action", "filter", "all", "dry_run", "limit")
+BULK_NAMES: Final = aliases("action", "filter", "all", "dry_run", "limit", "version")
 _WORDS: Final = Schema(one_of=[TEXT, Schema(type=OpenAPIType.ARRAY, items=TEXT)])
 FILTER: Final = record_schema(
     {
@@ -213,6 +259,7 @@ _BODY: Final = takes(
             "all": BOOLEAN,
             "dry_run": BOOLEAN,
             "limit": INTEGER,
+            "version": _VERSION,
         },
         required=["action", "filter"],
     ),
@@ -229,6 +276,7 @@ class BulkCall:
     where: RunCriteria
     limit: int
     dry_run: bool
+    version: RetryVersion
 
 
 async def read_bulk(bound: Commands, body: bytes) -> BulkCall:
@@ -241,8 +289,11 @@ async def read_bulk(bound: Commands, body: bytes) -> BulkCall:
     where = await read_filter(bound, bulk_filter(fields), problems)
     limit = fields.integer("limit", least=1, most=MOST)
     dry_run = fields.boolean("dry_run", default=True)
+    version = fields.choice("version", RetryVersion, RetryVersion.SAME)
+    if fields.get("version") is not None and wish is not BulkAction.RETRY:
+        problems.add("version", "is only for the action retry")
     refuse_if_any(problems, _MESSAGE)
-    return BulkCall(wish, where, USUAL if limit is None else limit, dry_run)
+    return BulkCall(wish, where, USUAL if limit is None else limit, dry_run, version)
 
 
 def bulk_filter(fields: Fields) -> dict[str, Any]:
@@ -272,16 +323,17 @@ def bulk_filter(fields: Fields) -> dict[str, Any]:
 async def change_many_runs(request: AnyRequest) -> Response[One[BulkDocument]]:
     """Apply an action to the oldest `limit` runs that match `filter`, which has the fields of the list of runs. Unless
     `dry_run` is false, only count the runs that match. A filter without a status matches the runs that allow the
-    action. A run is retried or rerun this way only once."""
+    action. A run is retried or rerun this way only once. `version` is that of a retry: `same` or `current`."""
     bound = commands(request)
     call = await read_bulk(bound, await request.body())
-    result = await bound.bulk.apply(call.wish, call.where, limit=call.limit, dry_run=call.dry_run)
+    result = await bound.bulk.apply(call.wish, call.where, limit=call.limit, dry_run=call.dry_run, version=call.version)
     return Response(One(_bulk(result, dry_run=call.dry_run)))
 
 
 def _bulk(result: BulkResult, *, dry_run: bool) -> BulkDocument:
     refused = [RefusedDocument(show(RUN, run), message) for run, message in result.refused]
-    return BulkDocument(str(result.wish), result.matched, dry_run, len(result.done), refused, result.more)
+    previews = [_preview(found) for found in result.previews]
+    return BulkDocument(str(result.wish), result.matched, dry_run, len(result.done), refused, result.more, previews)
 
 
 _DATA: Final = takes(ANYTHING, {"sum": 120})
@@ -314,6 +366,7 @@ async def signal_run(request: AnyRequest, run: FromPath[str], name: FromPath[str
 
 ROUTES = [
     retry_run,
+    preview_retry,
     rerun_run,
     fork_run,
     resolve_run_step,
