@@ -92,7 +92,7 @@ class RehearsalCommands(CommandPart):
             raise Conflict(f"the workflow {row.name!r} is Python code: test it with `detent.testing`")
         graph = await self._graph(row, definition, filename, version)
         prepared = await asyncio.to_thread(prepare, graph)
-        versions = await self._workflows.versions(row)
+        versions = await self._store.versions(row.tenant, row.id)
         number = version or max((one.version for one in versions), default=0) + 1
         result = RehearsalResult(row, number)
         target = MoveTarget(row.id, number, prepared, (), {})

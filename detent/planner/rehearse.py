@@ -16,7 +16,7 @@ from detent.graph.model import FAILURES, Ending
 from detent.instant import Instant, iso
 from detent.planner.advance import advance, open_run
 from detent.planner.prepared import Prepared
-from detent.planner.scope import build_scope
+from detent.planner.scope import build_scope, in_context
 from detent.run import events
 from detent.run.outcomes import EMPTY_RESULT, Done, Fail, Outcome, StepError
 from detent.run.state import Phase, RunState
@@ -181,7 +181,7 @@ def _parameters(prepared: Prepared, state: RunState, index: int, place: str, now
     config = prepared.steps[index].config
     if config.is_constant:
         return config.source
-    scope = build_scope(prepared, state, now, place)
+    scope = in_context(build_scope(prepared, state), state, now, place)
     return config.render({**scope, "attempt": {"number": 1, "at": iso(now)}})
 
 
