@@ -12,8 +12,11 @@ from dataclasses import dataclass
 from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
+from detent.engine.owned_run import OwnedRun
 from detent.engine.write import Successor
+from detent.errors import Unavailable
 from detent.graph.model import Ending
 from detent.ids import RUN, WORKFLOW, NewId, parse, show
 from detent.run.call import Op, name_of, signal_key
@@ -123,9 +126,11 @@ def end_messages(state: RunState, end: RunEnd) -> list[Message]:
     return messages
 
 
-def cancel_messages(facts: RunFacts, cancelled: Sequence[tuple[str, int]]) -> list[Message]:
+def cancel_messages(facts: RunFacts, cancelled: Sequence[tuple[str, int]], end: RunEnd | None) -> list[Message]:
     """Build the cancels of child runs that no step waits for any more. The run itself may go on."""
     data = _encoder.encode({"by": f"{show(RUN, facts.id)}, which started it and does not wait for it any more"})
+    if end is not None and end.status is not Status.COMPLETED:
+        data = cancel_data(facts.id, end.status)
     return [
         Message(facts.tenant, parse(RUN, child), MessageKind.CANCEL, None, data, facts.id, -number)
         for child, number in cancelled
@@ -152,3 +157,38 @@ def to_parent(tenant: int, parent: bytes, run: bytes, seq: int, end: RunEnd) -> 
     """Build the message that tells a parent how a run ended."""
     said = ChildEnd(show(RUN, run), str(end.status), msgspec.Raw(end.output or b"null"), end.error)
     return Message(tenant, parent, MessageKind.CHILD, None, _encoder.encode(said), run, seq)
+
+
+class StepChild:
+    """The child run of one attempt of a step.
+
+    Whether the child exists is known if this ownership of the run has written its id or has started it. Otherwise the
+    store is asked, once for all such children of the run.
+    """
+
+    def __init__(self, children: Children, run: OwnedRun, index: int) -> None:
+        self._children, self._run = children, run
+        self._step = run.prepared.steps[index].name
+        self.run_id = run.state.child_of[index].id
+
+    async def start(self, request: StartRequest, *, detached: bool, recursion: bool) -> None:
+        """Start the child unless it exists. Raise the errors of a start."""
+        run, start = self._run, self._children.start
+        if start is None:
+            raise Unavailable("this engine cannot start runs")
+        if await self._exists():
+            return
+        family = family_of(run.state.facts, self._step, detached=detached)
+        run.absent.discard(self.run_id)  # from now on it may exist, also if this attempt is stopped
+        await start(run.state.facts, parse(RUN, self.run_id), replace(request, family=family), recursion)
+        run.present.add(self.run_id)
+
+    async def _exists(self) -> bool:
+        run = self._run
+        if self.run_id not in run.present and self.run_id not in run.absent:
+            unknown = {child.id for child in run.state.child_of.values()} - run.present - run.absent
+            asked = {parse(RUN, name): name for name in unknown | {self.run_id}}
+            there = {asked[id_] for id_ in await self._children.existing(tuple(asked))}
+            run.present |= there
+            run.absent |= set(asked.values()) - there - run.present
+        return self.run_id in run.present

@@ -51,7 +51,7 @@ class Engine:
         self.graphs = GraphCache(store)
         self.new_id = new_id
         self.does_claim = claims
-        self._executors: dict[StepKind, StepExecutor] = {StepKind.SUBWORKFLOW: ChildExecutor(), **executors}
+        self._executors: dict[StepKind, StepExecutor] = {ChildExecutor.kind: ChildExecutor(), **executors}
         self.children = Children(new_id, store.existing)
         self.served = AvailableCode(serves)
         self._context = NodeContext(

@@ -120,7 +120,7 @@ class RunState:
     operations: dict[str, Operation] = field(default_factory=dict)  # of a durable function, begun and not ended
     children: dict[str, ChildOwner] = field(default_factory=dict)  # child runs that are awaited: by which owner
     child_of: dict[int, ChildRun] = field(default_factory=dict)  # the child runs of steps, from their `started` entry
-    cancelled: int = 0  # children of steps that were told to stop
+    cancelled: int = 0  # children of steps that were sent a cancel
     unsure: frozenset[str] = frozenset()  # children that may not exist: their start may have been interrupted
     carried: dict[int, Carried] = field(default_factory=dict)  # how steps ended before the run was moved
     left_behind: dict[str, journal.CarriedEntry] = field(default_factory=dict)  # and steps not in its graph

@@ -92,6 +92,8 @@ class Story:
 def comparable(state: RunState) -> dict[str, object]:
     """A state without what memory may know ahead of the journal: which of the runnable attempts were begun."""
     phases = ["runnable" if phase in RUNNABLE else phase.name for phase in state.phase]
+    for index in state.child_of:
+        phases[index] = "child"  # whether it was started, or asked for after an adoption, is not in the journal
     return {
         "status": str(state.status),
         "paused_by": state.paused_by,
@@ -126,4 +128,7 @@ def comparable(state: RunState) -> dict[str, object]:
         "carried": dict(sorted(state.carried.items())),
         "passed": sorted(state.passed),
         "moved_graph": state.moved_graph,
+        "child_of": dict(sorted(state.child_of.items())),
+        "children": dict(sorted(state.children.items())),
+        "cancelled": state.cancelled,
     }
