@@ -54,7 +54,7 @@ class ChildStarts:
             )
 
     async def prepare_successor(self, run: RunFacts, request: StartRequest) -> PreparedSuccessor:
-        """Prepare the run that takes over from this one: same parent, same hero.
+        """Prepare the run that takes over from this one: same parent and place below it, same hero.
 
         It has the version that is current now. If another version is saved before the run starts, it counts as saved
         a moment later. The start cannot be refused, because it is written together with the end."""
@@ -67,6 +67,7 @@ class ChildStarts:
             origin=run.id,
             origin_kind=CONTINUED,
             parent=run.parent,
+            family=run.family,
             successor_of=run.id,
             allow_multiple=not has_key,
         )

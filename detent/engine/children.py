@@ -12,12 +12,16 @@ from dataclasses import dataclass
 from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
+from detent.engine.owned_run import OwnedRun
 from detent.engine.prepared_start import PreparedStart
 from detent.engine.write import Successor
+from detent.errors import Unavailable
 from detent.graph.model import Ending
 from detent.ids import RUN, WORKFLOW, NewId, parse, show
-from detent.planner.maps import page_counts
+from detent.planner.maps import page_counts, pages_open
+from detent.run import events
 from detent.run.call import Op, name_of, signal_key
 from detent.run.journal import Family
 from detent.run.outcomes import EMPTY_RESULT, StepError
@@ -133,9 +137,11 @@ def end_messages(state: RunState, end: RunEnd) -> list[Message]:
     return messages
 
 
-def cancel_messages(facts: RunFacts, cancelled: Sequence[tuple[str, int]]) -> list[Message]:
+def cancel_messages(facts: RunFacts, cancelled: Sequence[tuple[str, int]], end: RunEnd | None) -> list[Message]:
     """Build the cancels of child runs that no step waits for any more. The run itself may go on."""
     data = _encoder.encode({"by": f"{show(RUN, facts.id)}, which started it and does not wait for it any more"})
+    if end is not None and end.status is not Status.COMPLETED:
+        data = cancel_data(facts.id, end.status)
     return [
         Message(facts.tenant, parse(RUN, child), MessageKind.CANCEL, None, data, facts.id, -number)
         for child, number in cancelled
@@ -169,3 +175,47 @@ def _page_to_parent(state: RunState, parent: bytes, end: RunEnd) -> Message:
     facts = state.facts
     said = ChildEnd(show(RUN, facts.id), str(end.status), error=end.error, counts=page_counts(state))
     return Message(facts.tenant, parent, MessageKind.CHILD, None, _encoder.encode(said), facts.id, state.seq)
+
+
+class StepChild:
+    """The child run of one attempt of a step.
+
+    Whether the child exists is known if this ownership of the run has written its id or has started it. Otherwise the
+    store is asked, once for all such children of the run.
+    """
+
+    def __init__(self, children: Children, run: OwnedRun, index: int) -> None:
+        self._children, self._run = children, run
+        self._step = run.prepared.steps[index].name
+        self.run_id = run.state.child_of[index].id
+
+    async def start(self, request: StartRequest, *, detached: bool, recursion: bool) -> None:
+        """Start the child unless it exists. Raise the errors of a start."""
+        run, start = self._run, self._children.start
+        if start is None:
+            raise Unavailable("this engine cannot start runs")
+        if self.run_id in await existing_children(self._children, run, [self.run_id]):
+            return
+        family = family_of(run.state.facts, self._step, detached=detached)
+        run.absent.discard(self.run_id)  # from now on it may exist, also if this attempt is stopped
+        await start(run.state.facts, parse(RUN, self.run_id), replace(request, family=family), recursion)
+        run.present.add(self.run_id)
+
+
+def starting_event(run: OwnedRun, index: int, new_id: NewId) -> events.AttemptStarting:
+    """Build the event of an attempt whose start is journalled, with ids for the runs that it may start."""
+    each, step = run.prepared.graph.steps[index].each, run.prepared.steps[index]
+    if each is not None:
+        return events.AttemptStarting(index, pages=tuple(show(RUN, new_id()) for _ in range(pages_open(each))))
+    return events.AttemptStarting(index, show(RUN, new_id()) if step.is_child else None)
+
+
+async def existing_children(children: Children, run: OwnedRun, names: Sequence[str]) -> set[str]:
+    """Return which of these children of steps exist. The store is asked only if this ownership cannot know it."""
+    if not (run.present | run.absent).issuperset(names):
+        unknown = {child.id for child in run.state.child_of.values()}.union(names) - run.present - run.absent
+        asked = {parse(RUN, name): name for name in unknown}
+        there = {asked[id_] for id_ in await children.existing(tuple(asked))}
+        run.present |= there
+        run.absent |= unknown - there - run.present
+    return run.present.intersection(names)

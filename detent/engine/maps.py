@@ -8,8 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
-from detent.engine.child_steps import existing_children
-from detent.engine.children import Children, family_of
+from detent.engine.children import Children, existing_children, family_of
 from detent.engine.owned_run import OwnedRun
 from detent.engine.prepared_start import PreparedStart
 from detent.errors import DetentError, StoreError, Unavailable

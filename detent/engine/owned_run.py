@@ -230,3 +230,28 @@ def _next_step(run: OwnedRun) -> Step | None:
         if until is not None and state.phase[index] is Phase.RETRYING
     ]
     return steps[min(timed)[1]] if timed else None
+
+
+class EndWaiters:
+    """The futures of callers that wait for this node to write the end of a run, by run."""
+
+    def __init__(self) -> None:
+        self._futures: dict[bytes, list[asyncio.Future[None]]] = {}
+
+    def end_of(self, run: bytes) -> asyncio.Future[None]:
+        """Return a future that is done when this node has written the run's end.
+
+        The future is cancelled if the store refused the start of the run.
+        """
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._futures.setdefault(run, []).append(future)
+        return future
+
+    def has_ended(self, run: bytes) -> None:
+        for future in self._futures.pop(run, ()):
+            if not future.done():
+                future.set_result(None)
+
+    def is_not_there(self, run: bytes) -> None:
+        for future in self._futures.pop(run, ()):
+            future.cancel()

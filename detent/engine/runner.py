@@ -6,7 +6,6 @@ can leave memory. Nothing here waits for the database.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Final
@@ -15,11 +14,17 @@ from detent.clock import Clock, DatabaseTime
 from detent.engine import release
 from detent.engine.attempts import Attempts
 from detent.engine.callbacks import WaitCloser, may_end_waits
-from detent.engine.child_steps import starting_event
-from detent.engine.children import Children, cancel_messages, continue_messages, end_messages, signals_left
+from detent.engine.children import (
+    Children,
+    cancel_messages,
+    continue_messages,
+    end_messages,
+    signals_left,
+    starting_event,
+)
 from detent.engine.committer import Committer
 from detent.engine.functions import Functions, carried, timed_out
-from detent.engine.owned_run import Locks, OwnedRun, Placement, queue_and_priority
+from detent.engine.owned_run import EndWaiters, Locks, OwnedRun, Placement, queue_and_priority
 from detent.engine.release import RunRelease
 from detent.engine.reports import emit_end, emit_trouble
 from detent.engine.suspect_lane import SuspectLane
@@ -31,7 +36,7 @@ from detent.errors import StoreError
 from detent.graph.model import OnCrash, StepKind
 from detent.instant import micros
 from detent.observe import emit, heard
-from detent.planner.advance import advance, is_wanted, put_back, take_ready
+from detent.planner.advance import advance, is_wanted, put_back, put_off, take_ready
 from detent.planner.moves import graph_of
 from detent.run import events
 from detent.run.outcomes import Continued, Outcome, Suspend
@@ -39,31 +44,6 @@ from detent.run.plan import NOTHING, Plan, StartAttempt
 from detent.run.state import RunState
 from detent.steps.protocol import StepExecutor
 from detent.store.rows import End, Flushed, NewCallback, Park
-
-
-class EndWaiters:
-    """The futures of callers that wait for this node to write the end of a run, by run."""
-
-    def __init__(self) -> None:
-        self._futures: dict[bytes, list[asyncio.Future[None]]] = {}
-
-    def end_of(self, run: bytes) -> asyncio.Future[None]:
-        """Return a future that is done when this node has written the run's end.
-
-        The future is cancelled if the store refused the start of the run.
-        """
-        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._futures.setdefault(run, []).append(future)
-        return future
-
-    def has_ended(self, run: bytes) -> None:
-        for future in self._futures.pop(run, ()):
-            if not future.done():
-                future.set_result(None)
-
-    def is_not_there(self, run: bytes) -> None:
-        for future in self._futures.pop(run, ()):
-            future.cancel()
 
 
 def _continuation(event: events.Event) -> Continued | None:
@@ -216,7 +196,7 @@ class Runner:
             else:
                 write.messages = end_messages(run.state, plan.end)
         if plan.cancel:
-            write.messages += cancel_messages(run.state.facts, plan.cancel)
+            write.messages += cancel_messages(run.state.facts, plan.cancel, plan.end)
         if write.messages:
             write.size += sum(len(message.data) for message in write.messages)
         run.pending += 1
@@ -392,7 +372,7 @@ class Runner:
         if self.is_draining or run.gone or run.state.is_over or not is_wanted(run.state, start):
             return False
         if run.is_held():
-            put_back(run.state, start.step)
+            (put_back if run.state.paused_by is None else put_off)(run.state, start.step)
             self._rest(run)
             return False
         # If the lease is in doubt, the engine is about to replace this node, and another node will claim the run.

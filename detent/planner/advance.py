@@ -140,6 +140,17 @@ def put_back(state: RunState, step: int) -> None:
         state.running -= 1
 
 
+def put_off(state: RunState, step: int) -> None:
+    """Stop before an attempt begins, because its run is paused.
+
+    If the attempt has a child by the journal, the step waits for it. The resume lets the step look for it."""
+    if state.phase[step] is Phase.RUNNING and step in state.child_of:
+        state.running -= 1
+        state.set_timer(step, Phase.CHILD, state.child_of[step].until)
+    else:
+        put_back(state, step)
+
+
 def _end_if_over(
     prepared: Prepared, state: RunState, decided: Decided, now: Instant, error: str | None = None
 ) -> RunEnd | None:

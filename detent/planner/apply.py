@@ -100,7 +100,8 @@ def _child_noted(prepared: Prepared, state: RunState, index: int, child: str, no
     before, limit = forget_child(state, index), prepared.steps[index].timeout
     until = before.until if before is not None else None if limit is None else now + micros(limit)
     state.child_of[index] = ChildRun(child, until)
-    state.children[child] = index
+    if not prepared.steps[index].is_detached:
+        state.children[child] = index
     if state.phase[index] is not Phase.RUNNING:
         state.ready.pop(index, None)
         state.set_timer(index, Phase.CHILD, until)
@@ -202,8 +203,8 @@ def _retry(prepared: Prepared, state: RunState, change: Change, settling: Settli
     if not data.released:
         _leave_child(state, index, data, settling)
         state.maps.pop(index, None)
-    if not data.released:
-        state.stalled = 0
+        if prepared.steps[index].kind not in _WAITING:
+            state.stalled = 0
         state.strikes.pop(index, None)
     _doubt_children(state)
     _has_tried(state, index, data.error, counts=change.attempt > 0)

@@ -271,7 +271,7 @@ def _begin(old: Prepared, was: RunState, new: Prepared, wish: MoveWish) -> tuple
         for child, owner in was.children.items()
         if not isinstance(owner, int) or owner in same
     }
-    state.unsure, state.cancelled = was.unsure, was.cancelled
+    state.unsure, state.cancelled = frozenset(state.children), was.cancelled
     state.old_waits = was.old_waits.union(old.wait_steps)
     known = {}
     for step in old.steps:
@@ -432,12 +432,13 @@ class _Replaying(Settling):
         state, was, index = self._state, self._replay.was, step.index
         assert how.old is not None
         old = how.old
-        if how.phase in (Phase.READY, Phase.RUNNING):
+        if how.phase in (Phase.READY, Phase.RUNNING, Phase.CHILD):
+            # A step with a child looks again whether the child exists: its start may have been held for the move.
             state.phase[index] = Phase.READY
             state.ready[index] = None
         else:
             state.phase[index] = how.phase
-        if old in was.until:
+        if old in was.until and state.phase[index] is not Phase.READY:
             state.set_timer(index, state.phase[index], was.until[old])
         if how.error is not None:
             state.errors[index] = how.error

@@ -12,8 +12,8 @@ import detent
 from detent.graph.model import StepKind
 
 ROOT = Path(detent.__file__).parent
-#: Sleeps and waits have no executor: the engine itself lets them end.
-WITHOUT_EXECUTOR = {"SLEEP", "WAIT"}
+#: Sleeps, waits and conditions have no executor: the planner itself lets them end.
+WITHOUT_EXECUTOR = {"SLEEP", "WAIT", "CONDITION"}
 
 
 def kinds_in(source: str) -> set[str]:

@@ -25,6 +25,7 @@ from detent.store.rows import (
     StartCheck,
 )
 from tests.sim.again_rules import AgainRules
+from tests.sim.child_rules import ChildRules
 from tests.sim.effect_rules import EffectRules
 from tests.sim.effects import Ledger
 from tests.sim.flow_rules import FlowRules
@@ -52,14 +53,20 @@ class Checks:
         self.suspects = suspects
         self._database, self._model, self._clock = database, database.model, clock
         self._programs, self._count = programs, count
+        self._others: dict[bytes, Program] = {}
         self.stories: dict[bytes, Story] = {}
         self._archives: dict[bytes, int | None] = {}  # by run, when it was claimed last
         self._effects = EffectRules(database.model, clock, ledger, self.stories, count, suspects)
         self.effect = self._effects.begins
         self._again = AgainRules(self.stories, ledger, count)
         self._flow = FlowRules(ledger, count)
+        self.children = ChildRules(database.model, self.stories, count)
         self.on_start: Callable[[NewRun], None] = lambda start: None
         self.on_story: Callable[[Story], None] = lambda story: None
+
+    def know(self, program: Program) -> None:
+        """A workflow that only other runs start."""
+        self._others[program.id] = program
 
     # -- statements
 
@@ -95,6 +102,7 @@ class Checks:
         touched = _touched(flush)
         before = self._ownerships(touched)
         is_current = self._model.nodes.get(node) == epoch
+        self.children.before(flush)
         seen = sum(len(self._model.entries.get(run, ())) for run in touched) + len(before)
         flushed: Flushed | None = self._database.perform("flush", (node, epoch, flush), kwargs)
         after = self._ownerships(touched)
@@ -113,13 +121,14 @@ class Checks:
             if run in self.stories:
                 self._look_at(self.stories[run], node, before.get(run), flush)
         self._check_rows(node, flush, before, after)
+        self.children.after(flush, is_written=flushed is not None, is_again=bool(kwargs.get("again")))
         return flushed
 
     def _begin_story(self, start: NewRun) -> None:
         if start.id in self.stories or start.id not in self._model.table:
             return
         self._check_start(start)
-        program = self._programs[start.workflow]
+        program = self._programs.get(start.workflow) or self._others[start.workflow]
         facts = RunFacts(
             start.id, start.tenant, program.name, start.input, start.started_at, start.expires_at, lambda step: step
         )
@@ -205,18 +214,27 @@ class Checks:
     def _check_park(self, park: Park) -> None:
         """Its row is its timer: a parked run is due as soon as it has something to do."""
         story = self.stories[park.run]
+        if story.prepared.steps[0].kind is StepKind.FUNCTION:
+            return  # when its function is called again is not in the journal
         state, names = story.state(), [step.name for step in story.prepared.steps]
-        phases = TIMED if state.paused_by is None else (Phase.SLEEPING, Phase.WAITING)
+        phases = TIMED if state.paused_by is None else (Phase.SLEEPING, Phase.WAITING, Phase.CHILD)
         times = [
             until
             for step, until in state.until.items()
-            if until is not None and state.phase[step] in phases and names[step] not in story.accepted
+            if until is not None
+            and state.phase[step] in phases
+            and names[step] not in story.accepted
+            and (step not in state.child_of or state.phase[step] is Phase.CHILD or until > self._clock.highest())
         ]
         if state.facts.expires_at is not None:
             times.append(state.facts.expires_at)
         if state.opens_at is not None and state.paused_by is None:
             times.append(state.opens_at)
-        if state.ready and state.paused_by is None:
+        if state.paused_by is None:
+            ready = [child for index, child in state.child_of.items() if state.phase[index] is Phase.READY]
+            times += [child.until for child in ready if child.until is not None]
+        # After an adoption, the journal alone does not say that a step has looked for its child and waits for it.
+        if state.ready.keys() - state.child_of.keys() and state.paused_by is None:
             times.append(self._clock.highest())
         if times and (park.wake_at is None or park.wake_at > max(min(times), self._clock.highest())):
             raise Violation(f"a run was parked until {park.wake_at} that has something to do at {min(times)}")
@@ -330,9 +348,12 @@ class Checks:
         again = story.note(data.decided or Decided())
         if again:
             raise Violation(f"decided again: {', '.join(again)}")
+        is_of_child = self.children.entry(story, entry, data)
         match entry.kind:
             case Kind.ENDED:
                 self._ended(story, entry, data)
+            case _ if is_of_child or story.prepared.steps[0].kind is StepKind.FUNCTION:
+                pass  # they have rules of their own
             case Kind.RECEIVED:
                 assert entry.step is not None
                 if story.accepted.get(entry.step) != bytes(data.result):
@@ -383,12 +404,14 @@ class Checks:
             if edge.target == step and edge.source not in story.closed:
                 raise Violation(f"{step} ended before {edge.source}, which it depends on")
         story.ended[step], story.closed[step] = ending, str(ending)
+        kind = story.prepared.steps[story.prepared.numbers[step]].kind
+        if kind is StepKind.SUBWORKFLOW:
+            return  # it has rules of its own
         if self._flow.is_of_people(story, entry, data) or self._flow.is_of_step(story, entry, data):
             return
         if data.by is not None:
             self._resolved(story, step)
             return
-        kind = story.prepared.steps[story.prepared.numbers[step]].kind
         if kind is StepKind.SLEEP:
             self._check_time(story.sleeps[step], entry)
         elif kind is StepKind.WAIT:

@@ -11,7 +11,10 @@ from detent.run.state import Phase
 from tests.sim.effects import Ledger
 from tests.sim.story import Story, Violation
 
-AT_HAND = (Phase.READY, Phase.RUNNING, Phase.RETRYING, Phase.WAITING, Phase.SLEEPING, Phase.UNCERTAIN)
+AT_HAND = (
+    *(Phase.READY, Phase.RUNNING, Phase.RETRYING, Phase.CHILD),
+    *(Phase.WAITING, Phase.SLEEPING, Phase.UNCERTAIN),
+)
 
 
 class FlowRules:

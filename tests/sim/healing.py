@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from detent.graph.model import StepKind
 from detent.instant import SECOND
 from detent.planner.apply import UNCERTAIN
 from detent.run.state import Phase
@@ -57,6 +58,8 @@ def _waits_for_us(world: World, story: Story) -> bool:
     state = story.state()
     if state.paused_by is not None:
         return True
+    if world.awaits_child(story) and Phase.WAITING not in state.phase:
+        return False
     if state.opens_at is not None:
         return False
     timed = (Phase.SLEEPING, *RUNNABLE)
@@ -73,8 +76,12 @@ def _help(world: World, story: Story) -> None:
             raise Violation("a run stands still though nothing of it is uncertain any more")
         doubts = [step.name for step in story.prepared.steps if state.phase[step.index] is Phase.UNCERTAIN]
         error = None if state.paused_step is None else state.errors.get(state.paused_step)
-        if error is not None and error.code in ("poison", "crashed", "did_not_happen"):
-            world.note("a step that kills is skipped")  # to resume the run would go on for ever
+        at = state.paused_step
+        is_child = at is not None and story.prepared.steps[at].kind is StepKind.SUBWORKFLOW
+        if is_child or (error is not None and error.code in ("poison", "crashed", "did_not_happen")):
+            world.note(
+                "a step that kills or fails again and again is skipped"
+            )  # to resume the run would go on for ever
             finished(model.send(story.row.tenant, story.row.id, MessageKind.SKIP, b'{"by":"healing"}'))
         elif doubts and world.rng.random() < 0.5:
             world.note(f"{doubts[0]} is resolved")
@@ -96,6 +103,9 @@ def _help(world: World, story: Story) -> None:
 def _complain_if_stuck(world: World, story: Story, seen: dict[bytes, tuple[object, float]]) -> None:
     """A run may only stand still until its next time comes."""
     now = world.loop.time()
+    if world.awaits_child(story):
+        seen.pop(story.row.id, None)
+        return
     row, state = world.database.model.table[story.row.id], story.state()
     news = (len(story.entries), len(story.accepted), row.status)
     wakes = [until for step, until in state.until.items() if until is not None and state.phase[step] is not Phase.ENDED]
@@ -140,6 +150,7 @@ def _check_all(world: World) -> None:
                 story.state().results.get(story.prepared.numbers[step]),
             ):
                 raise Violation(f"{step} did not get the payload that was accepted")
+    world.drop_late_mail()
     if model.inbox:
         raise Violation(f"mail was left behind: {list(model.inbox.values())[:3]}")
 

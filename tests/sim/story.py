@@ -101,6 +101,8 @@ class Story:
 def comparable(state: RunState) -> dict[str, object]:
     """A state without what memory may know ahead of the journal: which of the runnable attempts were begun."""
     phases = ["runnable" if phase in RUNNABLE else phase.name for phase in state.phase]
+    for index in state.child_of:
+        phases[index] = "child"  # whether it was started, or asked for after an adoption, is not in the journal
     return {
         "status": str(state.status),
         "paused_by": state.paused_by,
@@ -136,4 +138,7 @@ def comparable(state: RunState) -> dict[str, object]:
         "passed": sorted(state.passed),
         "moved_graph": state.moved_graph,
         "moved_version": state.moved_version,
+        "child_of": dict(sorted(state.child_of.items())),
+        "children": dict(sorted(state.children.items())),
+        "cancelled": state.cancelled,
     }

@@ -34,7 +34,7 @@ class SuspectRules:
         """Look at an entry that is durable now."""
         step = entry.step or ""
         if entry.kind == Kind.STARTED:
-            if story.prepared.steps[story.prepared.numbers[step]].on_crash is OnCrash.RETRY:
+            if data.child is None and story.prepared.steps[story.prepared.numbers[step]].on_crash is OnCrash.RETRY:
                 story.alone[step] = None
                 self._count("suspect attempt started")
         elif entry.kind in OVER and step:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections import deque
+from collections.abc import Iterator
 from typing import Any
 
 from detent import observe
@@ -89,9 +90,7 @@ class World:
         return self.broken
 
     async def _live(self) -> None:
-        for number in range(self.swarm.workflows):
-            tenant = 1 + number % self.swarm.tenants
-            program = self.flow.chain(make_program(self.rng, self.new_id(), f"workflow {number}", tenant))
+        for program in self._make_programs():
             self.programs[program.id] = program
             finished(self.database.model.save_workflow(program.version(), replace=False))
             for step in program.graph.steps:
@@ -100,7 +99,7 @@ class World:
         # A clock that jumps by hours would let hundreds of slots come at once.
         if self.rng.random() < self.swarm.schedules and not self.swarm.jumps:
             self.schedules.make(self.rng, self.new_id, self.programs.values())
-        self.nodes = [SimNode(self, number) for number in range(self.swarm.nodes)]
+        self.nodes = [self.make_node(number) for number in range(self.swarm.nodes)]
         nemesis = Nemesis(self)
         nemesis.begin()
         self.clients.begin()
@@ -113,6 +112,21 @@ class World:
         nemesis.heal()
         self.schedules.stop()
         await settle(self)
+
+    def _make_programs(self) -> Iterator[Program]:
+        for number in range(self.swarm.workflows):
+            tenant = 1 + number % self.swarm.tenants
+            yield self.flow.chain(make_program(self.rng, self.new_id(), f"workflow {number}", tenant))
+
+    def make_node(self, number: int) -> SimNode:
+        return SimNode(self, number)
+
+    def awaits_child(self, story: Story) -> bool:
+        """Whether a step of the run waits for a run that has not ended."""
+        return False
+
+    def drop_late_mail(self) -> None:
+        """Drop the mail of ended runs that retention would drop. Without child runs there is none."""
 
     async def start_engine(self, node: SimNode) -> None:
         """What a supervisor does: start, and try again if that fails."""
