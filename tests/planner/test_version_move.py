@@ -332,8 +332,10 @@ def _active_in(state: RunState, numbers: Mapping[str, int]) -> dict[str, Any]:
         if phase is Phase.ENDED:
             found[name] = (state.ending[index], state.results.get(index), state.errors.get(index), state.since[index])
         elif phase is not Phase.PENDING:
-            number = state.attempt_number(index)
-            found[name] = (phase, state.until.get(index), number, state.since[index], state.begun.get(index))
+            number, until, child = state.attempt_number(index), state.until.get(index), state.child_of.get(index)
+            if phase is Phase.CHILD:
+                phase, until = Phase.READY, None  # it looks for its child again, which has the same time limit
+            found[name] = (phase, until, number, state.since[index], state.begun.get(index), child)
     return found
 
 
