@@ -357,6 +357,7 @@ def test_a_move_to_the_same_graph_is_allowed_and_changes_nothing(rng: random.Ran
         return
     run.reload()
     before = settled(run.state)
+    before["unsure"] = frozenset(run.state.children)  # it looks for its children again
     found = run.move_to(graph)
     assert isinstance(found, Movable), found
     assert found.begins == ()
