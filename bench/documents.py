@@ -1,4 +1,4 @@
-"""The workflows that are measured, as definitions in the steps form."""
+"""The workflows that are measured, as definitions in the steps form and the graph form."""
 
 import json
 from typing import Any
@@ -10,6 +10,17 @@ def chain(steps: int) -> str:
     for number in range(steps):
         written[f"s{number}"] = _echo(number) | ({"needs": [f"s{number - 1}"]} if number else {})
     return _document(f"chain-{steps}", written)
+
+
+def graph_chain(steps: int) -> str:
+    """The same as `chain`, in the graph form."""
+    nodes: list[dict[str, Any]] = [
+        {"id": f"s{number}", "actionType": "core.echo", "parameters": {"n": number}} for number in range(steps)
+    ]
+    for number, node in enumerate(nodes[:-1], 1):
+        node["edges"] = [{"targetNode": f"s{number}"}]
+    whole = {"id": f"graph-chain-{steps}", "displayName": "A chain", "startNode": "s0", "nodes": nodes}
+    return json.dumps(whole, separators=(",", ":"))
 
 
 def fan(steps: int) -> str:

@@ -3,11 +3,12 @@
 from collections.abc import Callable
 
 from bench.stage import Stage
-from bench.works import api, history, http, nodes, parallel, python, sleeping, steps
+from bench.works import api, forms, history, http, nodes, parallel, python, sleeping, steps
 
 WORKS: dict[str, Callable[[Stage], None]] = {
     "W1": steps.measure,
     "W1p": python.measure,
+    "W1g": forms.measure,
     "W2": parallel.measure_join,
     "W2b": parallel.measure_growth,
     "W3": http.measure,

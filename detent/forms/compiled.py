@@ -68,8 +68,8 @@ class Compiled:
 
     `title` is what people read instead of the name. `code` names the user's actions it calls, sorted: only a node that
     has them may run it. `queue` and `priority` are those of its runs; `None` means the default. `trigger_schema` is the
-    JSON Schema that validates the body of every start. `step_descriptions` are for people.
-    `warnings` are remarks that do not make it invalid.
+    JSON Schema that validates the body of every start. `step_descriptions` are for people. `warnings` are remarks that
+    do not make it invalid.
     """
 
     name: str
