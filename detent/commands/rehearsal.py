@@ -46,7 +46,7 @@ class RehearsalGroup:
     runs: list[bytes] = field(default_factory=list)
 
     def is_same(self) -> bool:
-        """Return whether these runs take the same way."""
+        """Return whether these runs take the same path."""
         return not self.found.detours and not self.found.failures
 
 

@@ -18,8 +18,8 @@ from detent.engine.cache import Startable
 from detent.engine.prepared_start import PreparedStart
 from detent.engine.start import StartRefused, key_of, refuse_if_active, start_run
 from detent.errors import Conflict, NotFound, TooLarge, Unavailable
-from detent.graph.model import StepKind
 from detent.ids import WORKFLOW, show
+from detent.planner.functions import kind_of_operation
 from detent.planner.prepared import Prepared
 from detent.planner.reuse import Reuse, fork_plan, operation_fork_plan, retry_plan
 from detent.run.call import Op, op_of
@@ -147,7 +147,7 @@ class RerunCommands(CommandPart):
             raise NotFound(f"the run has no step {step[:80]!r}{hint}")
         edited = None
         if output is not msgspec.UNSET:
-            kind = _operation_kind(key) if index is None else prepared.steps[index].kind
+            kind = kind_of_operation(key or "") if index is None else prepared.steps[index].kind
             edited = build_result(kind, output, status_code)
             if len(edited) > INPUT_LIMIT:
                 raise TooLarge(f"an output may have {INPUT_LIMIT} bytes")
@@ -242,10 +242,6 @@ def _operation(state: RunState, name: str) -> str | None:
         return name
     found = [key for key in state.history if op_of(key) is not Op.STEP and key.partition(":")[2] == name]
     return found[0] if len(found) == 1 else None
-
-
-def _operation_kind(key: str | None) -> StepKind:
-    return StepKind.WAIT if key is not None and op_of(key) is Op.WAIT else StepKind.ACTION
 
 
 def _refuse_too_much(reuse: Reuse) -> None:

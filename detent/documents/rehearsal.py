@@ -33,7 +33,7 @@ class DiffDocument(msgspec.Struct):
 
 
 class RehearsalGroupDocument(msgspec.Struct, kw_only=True):
-    """Runs that would do the same in the draft. `same`: they take the same way.
+    """Runs that would do the same in the draft. `same`: they take the same path.
 
     `new_steps` would run and have no recorded result. `differences` are those of the first run in `examples`."""
 
@@ -51,7 +51,7 @@ class RehearsalDocument(msgspec.Struct, kw_only=True):
     """What a draft would do: to the newest 1,000 runs in flight and finished runs, and which runs could be moved to it.
 
     `version` is the number that the draft would get. `same`, `other` and `failing` count the rehearsed runs that take
-    the same way, another way, or would fail. `matched` counts the runs in flight, up to 10,000."""
+    the same path, another path, or would fail. `matched` counts the runs in flight, up to 10,000."""
 
     workflow: str
     version: int

@@ -25,13 +25,11 @@ from detent.engine.children import (
 from detent.engine.committer import Committer
 from detent.engine.functions import Functions, carried, timed_out
 from detent.engine.owned_run import EndWaiters, Locks, OwnedRun, Placement, queue_and_priority
-from detent.engine.release import RunRelease
-from detent.engine.reports import emit_end, emit_trouble
+from detent.engine.release import RunRelease, VersionMoves
 from detent.engine.suspect_lane import SuspectLane
 from detent.engine.timers import Timers
 from detent.engine.tuning import Tuning
-from detent.engine.version_moves import VersionMoves
-from detent.engine.write import ROW_BYTES, PendingWrite, Successor
+from detent.engine.write import ROW_BYTES, PendingWrite, Successor, emit_end, emit_trouble
 from detent.errors import StoreError
 from detent.graph.model import OnCrash, StepKind
 from detent.instant import micros

@@ -14,6 +14,7 @@ from detent.instant import Instant
 from detent.planner.apply import Change, pauses_on_failure
 from detent.planner.prepared import Prepared
 from detent.run import events
+from detent.run.call import Op, op_of
 from detent.run.journal import EntryData, Kind
 from detent.run.outcomes import Cancel, Done, Fail, Finish, Skip
 from detent.run.plan import Plan
@@ -24,6 +25,11 @@ def function_of(prepared: Prepared) -> int | None:
     """Return the step that is a durable function, or None. A graph has at most one."""
     first = prepared.steps[0] if prepared.steps else None
     return first.index if first is not None and first.kind is StepKind.FUNCTION else None
+
+
+def kind_of_operation(key: str) -> StepKind:
+    """Return the kind of step whose results have the form of this operation's result."""
+    return StepKind.WAIT if op_of(key) is Op.WAIT else StepKind.ACTION
 
 
 def ends_function(prepared: Prepared, state: RunState, event: events.Event) -> bool:

@@ -53,7 +53,7 @@ class ParameterDiff(NamedTuple):
 
 @dataclass(slots=True)
 class Rehearsal:
-    """What would differ. A run without detours and failures takes the same way."""
+    """What would differ. A run without detours and failures takes the same path."""
 
     detours: list[Detour] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)

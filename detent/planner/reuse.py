@@ -77,7 +77,7 @@ def operation_fork_plan(state: RunState, key: str, edited_result: bytes | None) 
     """Return what a fork at an operation of a durable function reuses: the operations that ended before that one.
 
     The operation itself runs again, or ends at once with the edited result. Signals are reused wherever they arrived:
-    they came from outside, and nobody sends them again. The function is called from its beginning either way.
+    they came from outside and are not sent again. The function is called from its beginning in both cases.
     """
     kept, is_before = [], True
     for one in state.history.values():

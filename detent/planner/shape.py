@@ -1,4 +1,4 @@
-"""Shapes: runs of one version with the same shape went the same way, whatever values they have.
+"""Shapes: runs of one version with the same shape took the same path, whatever values they have.
 
 A check that reads no value has the same answer for all runs of a shape, so it is made once for all of them.
 """

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from detent.engine.attempts import Attempts
 from detent.engine.owned_run import OwnedRun
-from detent.engine.version_moves import VersionMoves
+from detent.engine.release import VersionMoves
 from detent.graph.model import Ending
 from detent.planner.apply import Change
 from detent.planner.prepared import Prepared, PreparedStep

@@ -47,9 +47,9 @@ _LARGEST: Final = 2_000_000_000
 )
 async def rehearse_workflow(request: AnyRequest, workflow: FromPath[str]) -> Response[One[RehearsalDocument]]:
     """Run a definition over the runs in flight and the finished runs of the last days, with their recorded answers.
-    Without a body the stored draft is taken, or the `version`. The answer says which runs take the same way, which take
-    another and where, which would fail and why, and which rendered parameters would differ. It also says which runs in
-    flight could be moved, and why others cannot. No effect is made and nothing is written."""
+    Without a body the stored draft is taken, or the `version`. The answer says which runs take the same path, and which
+    take another and where. It says which would fail and why, and which rendered parameters would differ. It also says
+    which runs in flight could be moved, and why others cannot. No effect is made and nothing is written."""
     values = QueryValues.of_query(request.scope["query_string"], aliases("days", "version"))
     days = values.last("days", lambda text: number_of(text, 0, MOST_DAYS))
     version = values.last("version", lambda text: number_of(text, 1, _LARGEST))

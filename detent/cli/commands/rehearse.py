@@ -20,7 +20,7 @@ Days = Annotated[int | None, typer.Option("--days", metavar="N", help="Finished 
 def rehearse(file: File, days: Days = None, as_json: Json = False, url: Url = None, database: Database = None) -> None:
     """Run a workflow file over the recorded runs of its workflow. No effect is made and nothing is written.
 
-    It says which runs take the same way, which take another, which would fail, and which could be moved."""
+    It says which runs take the same path, which take another, which would fail, and which could be moved."""
     with open_client(settings_of(database_url=database), url) as client:
         found = client.ask(workflows.rehearse(file, days=days))
     if as_json:
@@ -32,7 +32,7 @@ def rehearse(file: File, days: Days = None, as_json: Json = False, url: Url = No
         f"{found['finished']:,} finished and {found['in_flight']:,} in flight"
     )
     out.print(
-        f"[green]same way[/] {found['same']:,}   [yellow]another way[/] {found['other']:,}   "
+        f"[green]same path[/] {found['same']:,}   [yellow]another path[/] {found['other']:,}   "
         f"[red]would fail[/] {found['failing']:,}"
     )
     for group in found["groups"]:
@@ -44,7 +44,7 @@ def rehearse(file: File, days: Days = None, as_json: Json = False, url: Url = No
 
 def _print_group(group: Document) -> None:
     where = "in flight" if group["in_flight"] else "finished"
-    word = "[green]same way[/]" if group["same"] else "[yellow]another way[/]"
+    word = "[green]same path[/]" if group["same"] else "[yellow]another path[/]"
     if group["failures"]:
         word = "[red]would fail[/]"
     news = f", new: {plain(', '.join(group['new_steps']))}" if group["new_steps"] else ""
