@@ -199,33 +199,34 @@ class DraftCommands(CommandPart):
     async def child_problems(self, name: str, graph: Graph) -> list[Problem]:
         """Return the children of a graph that do not exist, and those that lead back to the workflow of that name.
 
-        Children are followed through current versions. A child that only a run can name is not checked."""
+        Children are followed through current versions, but not through steps that allow recursion. A child that only
+        a run can name is not checked."""
         problems: list[Problem] = []
-        for step, child in _children(graph):
-            found = await self._way_to(name, child)
+        for step, child, may_recur in _children(graph):
+            found = await self._path_to(name, child)
             if found is None:
                 problems.append(Problem(f"steps.{step}.workflow", f"there is no workflow {child!r}"))
-            elif found:
-                way = " -> ".join((name, *found))
-                problems.append(Problem(f"steps.{step}.workflow", f"the workflow would start itself: {way}"))
+            elif found and not may_recur:
+                path = " -> ".join((name, *found))
+                problems.append(Problem(f"steps.{step}.workflow", f"the workflow would start itself: {path}"))
         return problems
 
-    async def _way_to(self, name: str, child: str) -> tuple[str, ...] | None:
+    async def _path_to(self, name: str, child: str) -> tuple[str, ...] | None:
         """Return the workflows from a child to the one of that name; empty if it is not reached, `None` if the child
         does not exist."""
-        ways: list[tuple[str, ...]] = [(child,)]
+        paths: list[tuple[str, ...]] = [(child,)]
         seen = {child}
-        for way in ways:  # grows while it is read
-            if way[-1] == name:
-                return way
-            row = await self._store.workflow(self._tenant, way[-1])
-            if row is None and len(way) == 1:
+        for path in paths:  # grows while it is read
+            if path[-1] == name:
+                return path
+            row = await self._store.workflow(self._tenant, path[-1])
+            if row is None and len(path) == 1:
                 return None
             inner = await asyncio.to_thread(codec.decode, row.graph) if row is not None and row.graph else Graph(())
-            for _, next_child in _children(inner):
-                if next_child not in seen and len(seen) < MOST_CHILDREN:
+            for _, next_child, may_recur in _children(inner):
+                if next_child not in seen and not may_recur and len(seen) < MOST_CHILDREN:
                     seen.add(next_child)
-                    ways.append((*way, next_child))
+                    paths.append((*path, next_child))
         return ()
 
     async def startable(self, key: str) -> Startable:
@@ -251,10 +252,13 @@ def problems_of(draft: DraftRow) -> list[dict[str, Any]]:
     return found
 
 
-def _children(graph: Graph) -> list[tuple[str, str]]:
-    """Return (step, workflow) of each step that starts a workflow whose name is written in the definition."""
-    named = ((step.name, step.config.get("workflow")) for step in graph.steps if step.kind is StepKind.SUBWORKFLOW)
-    return [(step, child) for step, child in named if isinstance(child, str) and "{{" not in child]
+def _children(graph: Graph) -> list[tuple[str, str, bool]]:
+    """Return each step that starts a workflow whose name is written in the definition.
+
+    Each is (step, workflow, whether that may be a workflow that is among its parents)."""
+    steps = [step for step in graph.steps if step.kind is StepKind.SUBWORKFLOW]
+    named = [(step.name, step.config.get("workflow"), bool(step.config.get("recursion"))) for step in steps]
+    return [(step, child, may) for step, child, may in named if isinstance(child, str) and "{{" not in child]
 
 
 def _changed(name: str) -> PreconditionFailed:

@@ -147,7 +147,8 @@ class Clients:
                 self._world.loop.spawn(None, self._call_back(story, step.name))
         if self._rng.random() < self._swarm.controls:
             self._world.loop.spawn(None, self._control(story))
-        if self._rng.random() < self._swarm.agains and story.row.origin is None:
+        is_after_all = self._world.is_healed and story.row.parent is not None
+        if self._rng.random() < self._swarm.agains and story.row.origin is None and not is_after_all:
             self._world.loop.spawn(None, self._do_again(story))
 
     async def _do_again(self, story: Story) -> None:
