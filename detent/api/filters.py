@@ -33,7 +33,8 @@ from detent.values.limits import ID_LIMIT
 ID_BYTES: Final = 16
 LIST_MESSAGE: Final = "the list cannot be read"
 _FILTER: Final = aliases(
-    *("status", "workflow", "trigger", "hero", "label", "request_id", "origin", "started_after", "started_before"),
+    *("status", "workflow", "trigger", "hero", "label", "request_id", "origin", "parent"),
+    *("started_after", "started_before"),
     workflow_id="workflow",
     trigger_type="trigger",
     trigger_id="trigger",
@@ -257,6 +258,7 @@ async def _filter(commands: Commands, values: QueryValues, below: bytes | None) 
         labels=tuple(sorted(set(values.many("label", pair_of)))),
         request_id=values.one("request_id", lambda text: word_of(text, ID_LIMIT)),
         origin=values.one("origin", lambda text: parse(RUN, text)),
+        parent=values.one("parent", lambda text: parse(RUN, text)),
         started_after=values.one("started_after", instant_of),
         started_before=values.one("started_before", instant_of),
     )

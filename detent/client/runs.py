@@ -69,7 +69,7 @@ class RunFilter(TypedDict, total=False):
 
     `status` is one status or several, or `active`, `ready` or `performing`. `workflow` is a name or id, `trigger` a
     type or the id of a trigger, `hero` a (type, id). A run must have all `labels`. `origin` is the run that was
-    retried, rerun or forked."""
+    retried, rerun or forked, `parent` the run that started them as its children."""
 
     status: str | Iterable[str]
     workflow: str
@@ -78,6 +78,7 @@ class RunFilter(TypedDict, total=False):
     labels: Mapping[str, str]
     request_id: str
     origin: str
+    parent: str
     started_after: datetime | str
     started_before: datetime | str
 

@@ -15,6 +15,7 @@ from detent.errors import Recursion, TooDeep
 from detent.ids import RUN, WORKFLOW, show
 from detent.run.start import StartRequest
 from detent.run.state import RunFacts
+from detent.steps.child_step import inherited
 from detent.store.rows import CONTINUED
 
 #: How deep child runs may nest where recursion is allowed.
@@ -68,6 +69,7 @@ class ChildStarts:
             origin_kind=CONTINUED,
             parent=run.parent,
             family=run.family,
+            extra=inherited(run.input),
             successor_of=run.id,
             allow_multiple=not has_key,
         )

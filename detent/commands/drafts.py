@@ -200,13 +200,14 @@ class DraftCommands(CommandPart):
     async def child_problems(self, name: str, graph: Graph) -> list[Problem]:
         """Return the children of a graph that do not exist, and those that lead back to the workflow of that name.
 
-        Children are followed through current versions. A child that only a run can name is not checked."""
+        Children are followed through current versions, but not through steps that allow recursion. A child that only
+        a run can name is not checked."""
         problems: list[Problem] = []
-        for step, child in called_workflows(graph):
+        for step, child, may_recur in called_workflows(graph):
             found = await self._chain_to(name, child)
             if found is None:
                 problems.append(Problem(f"steps.{step}.workflow", f"there is no workflow {child!r}"))
-            elif found:
+            elif found and not may_recur:
                 chain = " -> ".join((name, *found))
                 problems.append(Problem(f"steps.{step}.workflow", f"the workflow would start itself: {chain}"))
         return problems
@@ -223,8 +224,8 @@ class DraftCommands(CommandPart):
             if row is None and len(chain) == 1:
                 return None
             inner = await asyncio.to_thread(codec.decode, row.graph) if row is not None and row.graph else Graph(())
-            for _, called in called_workflows(inner):
-                if called not in seen and len(seen) < MOST_CHILDREN:
+            for _, called, may_recur in called_workflows(inner):
+                if called not in seen and not may_recur and len(seen) < MOST_CHILDREN:
                     seen.add(called)
                     chains.append((*chain, called))
         return ()

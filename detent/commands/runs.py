@@ -33,6 +33,7 @@ from detent.values.nearest import nearest
 from detent.views.runs import facts_of_row, fold_row, run_document
 
 EVERY = RunCriteria()
+_PAGE: Final = 200
 #: A page of a timeline is read in pieces until it has this many bytes.
 PAGE_BYTES: Final = 1024 * 1024
 _PIECE: Final = 25
@@ -131,12 +132,22 @@ class RunCommands(CommandPart):
         state = fold_row(row, prepared, entries, lambda step: tokens.url(row.id, step), versions)
         return graph_of(prepared, state), state
 
-    async def children(self, runs: Sequence[bytes]) -> list[RunRow]:
-        """Return the runs that these runs have started."""
+    async def children(self, run: bytes, *, limit: int, offset: int = 0) -> tuple[list[RunRow], bool]:
+        """Return the runs that a run has started, oldest first, and whether there are further ones."""
         found: list[RunRow] = []
-        for run in runs:
-            found += await self.find(limit=200, where=RunCriteria(parent=run), oldest_first=True)
-        return found
+        cursor: bytes | None = None
+        skipped = 0
+        while len(found) <= limit:
+            size = min(_PAGE, offset - skipped) or min(_PAGE, limit + 1 - len(found))
+            rows = await self.find(limit=size, where=RunCriteria(parent=run), cursor=cursor, oldest_first=True)
+            if skipped < offset:
+                skipped += len(rows)
+            else:
+                found += rows
+            if len(rows) < size:
+                break
+            cursor = rows[-1].id
+        return found[:limit], len(found) > limit
 
     async def history(self, run: str) -> list[PastAttempt]:
         """Return the attempts of a run that are over, in the order they ended."""

@@ -83,6 +83,13 @@ class OriginDocument(msgspec.Struct):
     kind: str
 
 
+class ParentDocument(msgspec.Struct):
+    """The run that started a run, and the step or operation of it that did."""
+
+    run_id: str
+    step: str | None
+
+
 class AttemptDocument(msgspec.Struct, kw_only=True):
     """One attempt of a step that has ended."""
 
@@ -106,7 +113,8 @@ class StepDocument(msgspec.Struct, kw_only=True, omit_defaults=True):
     """A step of a run, or an operation of its durable function.
 
     HTTP and wait steps have `status_code`, `headers` and `body`, others have `output`. `state` is what a step of a
-    workflow class passed on. `run_id` is the child run."""
+    workflow class passed on. `child_run_id` is the child run of the last attempt. While an operation of a durable
+    function waits for its child, `run_id` names it too."""
 
     status: str
     type: str
@@ -119,6 +127,7 @@ class StepDocument(msgspec.Struct, kw_only=True, omit_defaults=True):
     until: datetime | None = None
     reason: str | None = None
     run_id: str | None = None
+    child_run_id: str | None = None
     status_code: int | None = None
     headers: dict[str, Json] | None = None
     body: Json = None
@@ -131,7 +140,7 @@ class StepDocument(msgspec.Struct, kw_only=True, omit_defaults=True):
 
 
 class RunSummary(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """A run in a list. Below `/executions` it also has `execution_id`."""
+    """A run in a list. Below `/executions` it also has `execution_id`. Only a child run has a `parent`."""
 
     id: str
     execution_id: str | None = None
@@ -146,6 +155,7 @@ class RunSummary(msgspec.Struct, kw_only=True, omit_defaults=True):
     expires_at: datetime | None
     error: str | None
     origin: OriginDocument | None
+    parent: ParentDocument | None = None
     request_id: str | None
     trigger_id: str | None
     labels: dict[str, str]
@@ -197,15 +207,16 @@ class RunDocument(RunSummary, kw_only=True, omit_defaults=True):
 
 
 class RunTree(RunSummary, kw_only=True, omit_defaults=True):
-    """A run, and the runs that it started."""
+    """A run, and the runs that it started. `more`: it has started further runs, which are not shown."""
 
     children: list[RunTree]
+    more: bool = False
 
 
 class HierarchyDocument(msgspec.Struct, kw_only=True, omit_defaults=True):
     """The whole family of a run, from the run that was started first.
 
-    `complete` is false if some members are not shown."""
+    `complete` is false if members may be missing. A run with `more` has children that are not shown."""
 
     run_id: str
     execution_id: str | None = None

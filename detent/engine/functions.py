@@ -27,6 +27,7 @@ from detent.run.outcomes import EMPTY_RESULT, StepError
 from detent.run.plan import Plan
 from detent.run.start import StartRequest
 from detent.run.state import Checkpoint, Operation
+from detent.steps.child_step import inherited
 from detent.store.rows import NewCallback
 
 #: Seconds between two looks at the database's clock while a time is awaited, because that clock may step.
@@ -188,7 +189,8 @@ class EnginePort:
             return name
         self._absent.discard(name)
         facts = self._run.state.facts
-        await start(facts, parse(RUN, name), replace(child, family=family_of(facts, key)), True)
+        request = replace(child, family=family_of(facts, key), extra=inherited(facts.input))
+        await start(facts, parse(RUN, name), request, True)
         unsure.discard(name)
         return name
 

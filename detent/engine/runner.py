@@ -39,7 +39,7 @@ from detent.planner.moves import graph_of
 from detent.run import events
 from detent.run.outcomes import Continued, Outcome, Suspend
 from detent.run.plan import NOTHING, Plan, StartAttempt
-from detent.run.state import RunState
+from detent.run.state import Phase, RunState
 from detent.steps.protocol import StepExecutor
 from detent.store.rows import End, Flushed, NewCallback, Park
 
@@ -467,6 +467,11 @@ class Runner:
         """While draining, park a run that has nothing in flight. It is due at once if it has work."""
         if run.attempts or run.pending:
             return
+        starting = [index for index in run.state.child_of if run.state.phase[index] is Phase.RUNNING]
+        for index in starting:
+            self.handle(run, events.Released(index))  # or the next node would believe that the child was started
+        if starting:
+            return  # it is parked when that is durable
         unstarted = run.state.running or run.state.ready
         self._park(run, self._time.now() if unstarted else run.state.next_wake())
 

@@ -24,9 +24,12 @@ def check(graph: Graph) -> list[Problem]:
     return [*_name_problems(graph), *_edge_problems(graph), *looped]
 
 
-def called_workflows(graph: Graph) -> list[tuple[str, str]]:
-    """Return (step, workflow) of each step that starts a workflow whose name is written in the definition."""
-    return _called(graph, StepKind.SUBWORKFLOW, "workflow")
+def called_workflows(graph: Graph) -> list[tuple[str, str, bool]]:
+    """Return each step that starts a workflow whose name is written in the definition.
+
+    Each is (step, workflow, whether that may be a workflow that is among its parents)."""
+    recurring = {step.name for step in graph.steps if step.config.get("recursion")}
+    return [(step, name, step in recurring) for step, name in _called(graph, StepKind.SUBWORKFLOW, "workflow")]
 
 
 def called_actions(graph: Graph) -> list[tuple[str, str]]:

@@ -53,6 +53,7 @@ class Reason:
     """One link of the chain. `message` has whole sentences. `details` has JSON values, by kind:
 
     `retry` attempt, attempts, retry, retries, last_error · `running`, `uncertain` attempt · `paused` by ·
+    `child` run_id ·
     `suspect` attempt, adoptions, strikes, waits_for ("delay" or "turn") ·
     `needs` waits_for, blocked_by, or more (number of steps that are not listed) · `ended` status."""
 
@@ -81,8 +82,12 @@ class Seen:
     def kind(self, index: int) -> ReasonKind:
         """Return what blocks a step that is decided to run."""
         match self.state.phase[index]:
+            case Phase.CHILD:
+                return ReasonKind.CHILD
             case _ if waits_as_suspect(self.state, index):
                 return ReasonKind.SUSPECT
+            case Phase.READY | Phase.RUNNING if index in self.state.child_of:
+                return ReasonKind.CHILD
             case Phase.SLEEPING:
                 return ReasonKind.SLEEP
             case Phase.WAITING:
@@ -169,6 +174,14 @@ def _running(seen: Seen, index: int) -> Reason:
     return seen.reason(ReasonKind.RUNNING, index, message, since=since, details={"attempt": attempt})
 
 
+def _child(seen: Seen, index: int) -> Reason:
+    name, child = seen.name(index), seen.state.child_of[index]
+    at = f"running since {when(seen.state.since[index], seen.now)}"
+    limit = "" if child.until is None else f", at most until {when(child.until, seen.now)}"
+    message = f"Step '{name}' waits for its child {child.id} ({at}{limit})."
+    return seen.reason(ReasonKind.CHILD, index, message, until=child.until, details={"run_id": child.id})
+
+
 def _ready(seen: Seen, index: int) -> Reason:
     state, name = seen.state, seen.name(index)
     if state.paused_by is not None:
@@ -217,6 +230,7 @@ _REASONS: Final[Mapping[ReasonKind, Callable[[Seen, int], Reason]]] = {
     ReasonKind.RETRY: _retry,
     ReasonKind.RUNNING: _running,
     ReasonKind.READY: _ready,
+    ReasonKind.CHILD: _child,
     ReasonKind.SUSPECT: _suspect,
     ReasonKind.UNCERTAIN: _uncertain,
 }

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final
 
 import msgspec
 
-from detent.errors import DetentError, StoreError, Unavailable
+from detent.errors import DetentError, InvalidInput, StoreError, Unavailable
 from detent.graph.model import Step, StepKind
 from detent.run.call import ChildPort, StepCall
 from detent.run.outcomes import Delegated, Done, Fail, Outcome, StepError
@@ -57,12 +57,19 @@ class ChildExecutor:
             except (Unavailable, StoreError):
                 await asyncio.sleep(PAUSE)
             except DetentError as error:
-                return Fail(StepError(error.code, f"the child run cannot be started: {error}"), retry=False)
+                return Fail(_refusal(error), retry=False)
             else:
                 break
         if not detached:
             return Delegated()
         return Done(msgspec.json.encode({"output": None, "run_id": child.run_id}))
+
+
+def _refusal(error: DetentError) -> StepError:
+    problems = error.problems if isinstance(error, InvalidInput) else ()
+    found = [{"field": problem.field, "message": problem.message} for problem in problems]
+    message = f"the child run cannot be started: {error}"
+    return StepError(error.code, message, {"problems": found} if found else None)
 
 
 def inherited(raw: bytes) -> dict[str, Any]:

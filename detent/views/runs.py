@@ -16,6 +16,7 @@ from detent.documents.runs import (
     CallbackDocument,
     HeroDocument,
     OriginDocument,
+    ParentDocument,
     RunDocument,
     RunSummary,
     StepDocument,
@@ -29,7 +30,7 @@ from detent.planner.moves import graph_of
 from detent.planner.prepared import Prepared
 from detent.planner.suspects import is_suspect, is_suspect_run, waits_as_suspect
 from detent.run.call import Op, op_of
-from detent.run.journal import Decided, Entry, EntryData, Kind, decode_data
+from detent.run.journal import Decided, Entry, EntryData, Kind, decode_data, family_in
 from detent.run.outcomes import StepError
 from detent.run.state import Checkpoint, Operation, Phase, RunFacts, RunState
 from detent.run.status import TERMINAL, Status
@@ -144,6 +145,9 @@ def operation_documents(state: RunState, entries: Sequence[Entry]) -> dict[str, 
         return {}
     attempts, begun = _attempts(entries)
     ended = {key: _ended(one, attempts.get(key, []), begun.get(key)) for key, one in state.history.items()}
+    for entry in entries:
+        if entry.kind == Kind.BEGAN and entry.step in ended and op_of(entry.step) is Op.CHILD:
+            ended[entry.step].child_run_id = decode_data(entry.data).child
     opened = {key: _open(one, attempts.get(key, []), begun.get(key)) for key, one in state.operations.items()}
     return ended | opened
 
@@ -202,6 +206,7 @@ def _open(one: Operation, attempts: list[AttemptDocument], begun: Entry | None) 
         duration_ms=None,
         attempts=attempts,
         run_id=one.child,
+        child_run_id=one.child,
         output=NULL,
         error=_failure(one.error),
     )
@@ -253,6 +258,8 @@ def run_document(
         step.name: _step(prepared, state, step.index, attempts.get(step.name, []), owned=row.owner is not None)
         for step in prepared.steps
     }
+    for name, child in _children_by_step(prepared, entries).items():
+        steps[name].child_run_id = child
     return RunDocument(
         id=show(RUN, row.id),
         workflow_id=show(WORKFLOW, row.workflow),
@@ -270,6 +277,7 @@ def run_document(
         paused_by=state.paused_by,
         paused_step=None if state.paused_step is None else prepared.steps[state.paused_step].name,
         origin=_origin(row),
+        parent=_parent(row),
         request_id=row.request_id,
         trigger_id=None if row.fired_by is None else show(TRIGGER, row.fired_by),
         labels=_decode(row.labels) if row.labels else {},
@@ -297,6 +305,7 @@ def run_summary(row: RunRow) -> RunSummary:
         expires_at=_when(row.expires_at),
         error=row.error,
         origin=_origin(row),
+        parent=_parent(row),
         request_id=row.request_id,
         trigger_id=None if row.fired_by is None else show(TRIGGER, row.fired_by),
         labels=_decode(row.labels) if row.labels else {},
@@ -340,6 +349,13 @@ def _ended_before_it_began(row: RunRow) -> bool:
 
 def _origin(row: RunRow) -> OriginDocument | None:
     return None if row.origin is None else OriginDocument(show(RUN, row.origin), row.origin_kind or "")
+
+
+def _parent(row: RunRow) -> ParentDocument | None:
+    if row.parent is None:
+        return None
+    family = family_in(row.opening)
+    return ParentDocument(show(RUN, row.parent), None if family is None else family.step)
 
 
 def _hero(row: RunRow) -> HeroDocument | None:
@@ -395,6 +411,13 @@ def _attempts_by_step(entries: Sequence[Entry]) -> dict[str, list[AttemptDocumen
     return found
 
 
+def _children_by_step(prepared: Prepared, entries: Sequence[Entry]) -> dict[str, str]:
+    """Return the last child run of each step that has one."""
+    names = {prepared.steps[index].name for index in prepared.child_steps}
+    started = [entry for entry in entries if entry.kind == Kind.STARTED and entry.step in names]
+    return {entry.step: child for entry in started if entry.step and (child := decode_data(entry.data).child)}
+
+
 def _step(
     prepared: Prepared, state: RunState, index: int, attempts: list[AttemptDocument], *, owned: bool
 ) -> StepDocument:
@@ -411,7 +434,7 @@ def _step(
         attempts=attempts,
         error=_failure(state.errors.get(index)),
     )
-    if phase in (Phase.READY, Phase.RUNNING, Phase.RETRYING):
+    if phase in (Phase.READY, Phase.RUNNING, Phase.RETRYING, Phase.CHILD):
         document.attempt = state.attempt_number(index)
     until = _when(state.until.get(index))
     if phase is Phase.RETRYING:
@@ -433,6 +456,8 @@ def step_status(state: RunState, index: int, *, owned: bool) -> str:
         return str(state.ending[index])
     if phase is Phase.PENDING:
         return "pending"
+    if index in state.child_of and state.paused_by is None:
+        return "running"  # as its child, although no node may have the run in memory
     if waits_as_suspect(state, index):
         return "scheduled"
     if phase is Phase.READY and not owned and state.operations and state.paused_by is None:

@@ -160,7 +160,8 @@ class Clients:
             self._world.loop.spawn(None, self._control(story))
         if self._movers.random() < self._swarm.moves:
             self._world.loop.spawn(None, self._move(story, self._movers.getrandbits(32)))
-        if self._rng.random() < self._swarm.agains and story.row.origin is None:
+        is_after_all = self._world.is_healed and story.row.parent is not None
+        if self._rng.random() < self._swarm.agains and story.row.origin is None and not is_after_all:
             self._world.loop.spawn(None, self._do_again(story))
 
     async def _move(self, story: Story, seed: int) -> None:

@@ -275,6 +275,7 @@ RUN_PARAMETERS: Final[tuple[Parameter, ...]] = (
     query("label", texts(), "Only runs with this label, `key:value`; several mean all of them.", ["team:shop"]),
     query("request_id", TEXT, "Only the run that this request id started.", "order-123"),
     query("origin", TEXT, "Only runs made from this run by retry, rerun or fork.", "run_01k5c1v6p2f7x8y9z0a1b2c3d4"),
+    query("parent", TEXT, "Only the child runs of this run.", "run_01k5c1v6p2f7x8y9z0a1b2c3d4"),
     query("started_after", _INSTANT, "Only runs that began at this instant or later.", "2026-02-22T00:00:00Z"),
     query("started_before", _INSTANT, "Only runs that began before this instant.", "2026-02-23T00:00:00Z"),
     query(

@@ -247,7 +247,7 @@ _WORDS: Final = Schema(one_of=[TEXT, Schema(type=OpenAPIType.ARRAY, items=TEXT)]
 FILTER: Final = record_schema(
     {
         **dict.fromkeys(("status", "label"), _WORDS),
-        **dict.fromkeys(("workflow", "trigger", "hero", "request_id", "origin"), TEXT),
+        **dict.fromkeys(("workflow", "trigger", "hero", "request_id", "origin", "parent"), TEXT),
         **dict.fromkeys(("started_after", "started_before"), TEXT),
     }
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
@@ -14,12 +15,14 @@ from detent.api.filters import read_run_page
 from detent.api.openapi import examples
 from detent.api.openapi.operations import (
     ANYTHING,
+    INTEGER,
     LOOK_PARAMETERS,
     RUN_PARAMETERS,
     TEXT,
     Plain,
     answers,
     operation,
+    query,
     record_schema,
     refusals,
     takes,
@@ -120,7 +123,8 @@ async def _list(
             rest = await feeds.wait_entries(run, events.entries[-1].seq, limit=1) if events.entries else None
             return [entry_document(entry) for entry in events.entries], bool(rest and rest.entries)
         case "children":
-            return _cut([run_summary(row) for row in await commands.runs.children([run])], look)
+            rows, goes_on = await commands.runs.children(run, limit=look.limit, offset=look.offset)
+            return [run_summary(row) for row in rows], goes_on
         case _:
             # No part of this version links resources of other systems to a run.
             return [], False
@@ -140,21 +144,20 @@ def _actions(document: RunDocument) -> list[ActionDocument]:
     return sorted(found, key=lambda action: (action.finished_at, action.step))
 
 
-async def read_tree(commands: Commands, row: RunRow) -> tuple[RunTree, bool]:
-    """Return the tree of runs a run belongs to, and whether it is complete."""
+async def read_tree(commands: Commands, row: RunRow, limit: int) -> tuple[RunTree, bool]:
+    """Return the tree of runs a run belongs to, of up to `limit` runs, and whether it is complete."""
     top = await _first(commands, row)
     root = _tree(top)
-    layer, members = {top.id: root}, 1
-    while layer and members < _MOST_MEMBERS:
-        below = await commands.runs.children(list(layer))
-        grown: dict[bytes, RunTree] = {}
-        for child in below[: _MOST_MEMBERS - members]:
-            if child.parent is not None and child.parent in layer:
-                grown[child.id] = _tree(child)
-                layer[child.parent].children.append(grown[child.id])
-        members += len(grown)
-        layer = grown
-    return root, members < _MOST_MEMBERS
+    waiting, left = deque([(top.id, root)]), limit - 1
+    is_complete = True
+    while waiting and left:
+        run, tree = waiting.popleft()
+        rows, tree.more = await commands.runs.children(run, limit=left)
+        tree.children = [_tree(child) for child in rows]
+        waiting.extend(zip((child.id for child in rows), tree.children, strict=True))
+        left -= len(rows)
+        is_complete &= not tree.more
+    return root, is_complete and not waiting
 
 
 async def _first(commands: Commands, row: RunRow) -> RunRow:
@@ -312,16 +315,19 @@ async def evaluate_run(request: AnyRequest, run: FromPath[str]) -> RunAnswer:
     places("/{run:str}/hierarchy", below=False),
     tags=["runs"],
     summary="Get the parents and children of a run",
-    operation_class=Plain,
+    operation_class=operation(query("limit", INTEGER, "How many runs at most, 1 to 1000; 1000 by default.", 100)),
     responses={
         **answers(200, One[HierarchyDocument], "The tree.", examples.one(examples.HIERARCHY)),
-        **refusals(404),
+        **refusals(400, 404),
     },
 )
 async def get_run_hierarchy(request: AnyRequest, run: FromPath[str]) -> RunAnswer:
-    """Return the whole tree of parents and children of a run. Its root is the run that was started first."""
+    """Return the tree of parents and children of a run. Its root is the run that was started first."""
+    values = QueryValues.of_query(request.scope["query_string"], aliases("limit"))
+    limit = values.last("limit", lambda text: number_of(text, 1, _MOST_MEMBERS))
+    values.refuse("the tree cannot be shown")
     row = await commands(request).runs.row(run)
-    root, is_complete = await read_tree(commands(request), row)
+    root, is_complete = await read_tree(commands(request), row, limit or _MOST_MEMBERS)
     document = HierarchyDocument(run_id=show(RUN, row.id), complete=is_complete, root=root)
     return run_answer(request, document)
 

@@ -55,7 +55,8 @@ async def waits_for_one_that_goes_on(run: Run) -> Any:
 
 
 async def children(app: App, run: str) -> list[RunRow]:
-    return list(await commands_of(app).runs.children([(await commands_of(app).runs.row(run)).id]))
+    row = await commands_of(app).runs.row(run)
+    return (await commands_of(app).runs.children(row.id, limit=200))[0]
 
 
 @pytest.mark.parametrize("pause", [0.0, 0.3])

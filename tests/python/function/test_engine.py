@@ -97,7 +97,7 @@ async def test_a_function_does_everything() -> None:
         document = await ended(app, run)
         assert document["status"] == "completed", document
         assert document["output"] == [11, 20, 5.0, {"ok": True}, {"sum": 5}, 6, 110]
-        [child] = await commands_of(app).runs.children([(await commands_of(app).runs.row(run)).id])
+        [child], _ = await commands_of(app).runs.children((await commands_of(app).runs.row(run)).id, limit=9)
         assert child.status == "completed"
 
 
