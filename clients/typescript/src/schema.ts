@@ -162,6 +162,8 @@ export interface paths {
          * Start a new run at a step
          * @description Start a new run on the same version, at a step. Results of steps that do not depend on it are reused. With
          *     `output` the step does not run: `output` becomes its result (of an HTTP step with `status_code`, by default 200).
+         *     In a run of a durable function `step` may be an operation, such as `charge#2` or the name of a wait. The operations
+         *     that ended before it are reused.
          */
         post: operations["forkExecution"];
         delete?: never;
@@ -179,7 +181,7 @@ export interface paths {
         };
         /**
          * Get the parents and children of a run
-         * @description Return the whole tree of parents and children of a run. Its root is the run that was started first.
+         * @description Return the tree of parents and children of a run. Its root is the run that was started first.
          */
         get: operations["getExecutionHierarchy"];
         put?: never;
@@ -205,6 +207,29 @@ export interface paths {
         get: operations["listExecutionHistory"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/executions/{run}/move": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Move a run to another version
+         * @description Move a run in flight to another version of its workflow, by default the current one. `names` has the new names of
+         *     renamed steps. What has ended stays as it is. Active steps keep their attempts and times. The move is refused, with
+         *     every reason, if the new version could not have led to what the run has done. Attempts in flight end first. With
+         *     `dry_run` nothing is changed.
+         */
+        post: operations["moveExecution"];
         delete?: never;
         options?: never;
         head?: never;
@@ -301,12 +326,18 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * Preview a retry
+         * @description Say what a retry would keep, and which steps would run again or be decided again. Nothing is started.
+         */
+        get: operations["previewExecutionRetry"];
         put?: never;
         /**
          * Retry a run
          * @description Start a new run on the same version with the same input. It begins at the steps that did not succeed. Results of
-         *     steps that succeeded before them are reused; these steps do not run again. The old run does not change.
+         *     steps that succeeded before them are reused; these steps do not run again. The old run does not change. With
+         *     `version: current` the new run has the current version of the workflow, for example one in which a step is
+         *     mended.
          */
         post: operations["retryExecution"];
         delete?: never;
@@ -435,9 +466,32 @@ export interface paths {
          * Cancel, pause, resume, retry or rerun many runs
          * @description Apply an action to the oldest `limit` runs that match `filter`, which has the fields of the list of runs. Unless
          *     `dry_run` is false, only count the runs that match. A filter without a status matches the runs that allow the
-         *     action. A run is retried or rerun this way only once.
+         *     action. A run is retried or rerun this way only once. `version` is that of a retry: `same` or `current`.
          */
         post: operations["changeManyExecutions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/executions/move": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Move many runs to another version
+         * @description Move the oldest `limit` open runs of a workflow that match `filter`, which must name the workflow. Unless
+         *     `dry_run` is false, only say which runs could be moved and which not, with the reasons, in groups. Each move that is
+         *     sent is checked again by the node of its run. A move that is refused there is an entry `moved` of the run, with the
+         *     status `refused` and the reasons.
+         */
+        post: operations["moveManyExecutions"];
         delete?: never;
         options?: never;
         head?: never;
@@ -604,6 +658,8 @@ export interface paths {
          * Start a new run at a step
          * @description Start a new run on the same version, at a step. Results of steps that do not depend on it are reused. With
          *     `output` the step does not run: `output` becomes its result (of an HTTP step with `status_code`, by default 200).
+         *     In a run of a durable function `step` may be an operation, such as `charge#2` or the name of a wait. The operations
+         *     that ended before it are reused.
          */
         post: operations["forkRun"];
         delete?: never;
@@ -621,7 +677,7 @@ export interface paths {
         };
         /**
          * Get the parents and children of a run
-         * @description Return the whole tree of parents and children of a run. Its root is the run that was started first.
+         * @description Return the tree of parents and children of a run. Its root is the run that was started first.
          */
         get: operations["getRunHierarchy"];
         put?: never;
@@ -647,6 +703,29 @@ export interface paths {
         get: operations["listRunHistory"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{run}/move": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Move a run to another version
+         * @description Move a run in flight to another version of its workflow, by default the current one. `names` has the new names of
+         *     renamed steps. What has ended stays as it is. Active steps keep their attempts and times. The move is refused, with
+         *     every reason, if the new version could not have led to what the run has done. Attempts in flight end first. With
+         *     `dry_run` nothing is changed.
+         */
+        post: operations["moveRun"];
         delete?: never;
         options?: never;
         head?: never;
@@ -743,12 +822,18 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * Preview a retry
+         * @description Say what a retry would keep, and which steps would run again or be decided again. Nothing is started.
+         */
+        get: operations["previewRunRetry"];
         put?: never;
         /**
          * Retry a run
          * @description Start a new run on the same version with the same input. It begins at the steps that did not succeed. Results of
-         *     steps that succeeded before them are reused; these steps do not run again. The old run does not change.
+         *     steps that succeeded before them are reused; these steps do not run again. The old run does not change. With
+         *     `version: current` the new run has the current version of the workflow, for example one in which a step is
+         *     mended.
          */
         post: operations["retryRun"];
         delete?: never;
@@ -877,9 +962,32 @@ export interface paths {
          * Cancel, pause, resume, retry or rerun many runs
          * @description Apply an action to the oldest `limit` runs that match `filter`, which has the fields of the list of runs. Unless
          *     `dry_run` is false, only count the runs that match. A filter without a status matches the runs that allow the
-         *     action. A run is retried or rerun this way only once.
+         *     action. A run is retried or rerun this way only once. `version` is that of a retry: `same` or `current`.
          */
         post: operations["changeManyRuns"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/move": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Move many runs to another version
+         * @description Move the oldest `limit` open runs of a workflow that match `filter`, which must name the workflow. Unless
+         *     `dry_run` is false, only say which runs could be moved and which not, with the reasons, in groups. Each move that is
+         *     sent is checked again by the node of its run. A move that is refused there is an entry `moved` of the run, with the
+         *     status `refused` and the reasons.
+         */
+        post: operations["moveManyRuns"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1391,6 +1499,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/workflows/{workflow}/rehearse": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rehearse a draft
+         * @description Run a definition over the runs in flight and the finished runs of the last days, with their recorded answers.
+         *     Without a body the stored draft is taken, or the `version`. The answer says which runs take the same path, and which
+         *     take another and where. It says which would fail and why, and which rendered parameters would differ. It also says
+         *     which runs in flight could be moved, and why others cannot. No effect is made and nothing is written.
+         */
+        post: operations["rehearseWorkflow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/workflows/{workflow}/runs": {
         parameters: {
             query?: never;
@@ -1474,6 +1605,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/workflows/{workflow}/runs/{run}/move": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Move a run to another version
+         * @description Move a run in flight to another version of its workflow, by default the current one. `names` has the new names of
+         *     renamed steps. What has ended stays as it is. Active steps keep their attempts and times. The move is refused, with
+         *     every reason, if the new version could not have led to what the run has done. Attempts in flight end first. With
+         *     `dry_run` nothing is changed.
+         */
+        post: operations["moveRunOfWorkflow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/workflows/{workflow}/runs/{run}/pause": {
         parameters: {
             query?: never;
@@ -1544,12 +1698,18 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * Preview a retry
+         * @description Say what a retry would keep, and which steps would run again or be decided again. Nothing is started.
+         */
+        get: operations["previewRunRetryOfWorkflow"];
         put?: never;
         /**
          * Retry a run
          * @description Start a new run on the same version with the same input. It begins at the steps that did not succeed. Results of
-         *     steps that succeeded before them are reused; these steps do not run again. The old run does not change.
+         *     steps that succeeded before them are reused; these steps do not run again. The old run does not change. With
+         *     `version: current` the new run has the current version of the workflow, for example one in which a step is
+         *     mended.
          */
         post: operations["retryRunOfWorkflow"];
         delete?: never;
@@ -1822,6 +1982,7 @@ export interface components {
             dry_run: boolean;
             matched: number;
             more: boolean;
+            previews?: components["schemas"]["RetryPreviewDocument"][];
             refused: components["schemas"]["RefusedDocument"][];
         };
         /** One[BulkDocument] */
@@ -1851,20 +2012,16 @@ export interface components {
             run_id?: string | null;
             validation_errors?: components["schemas"]["FieldProblem"][];
         };
-        /** DiffDocument */
-        DiffDocument: {
-            edges: components["schemas"]["EdgeDifferences"];
-            from: number | string;
-            same: boolean;
-            settings: components["schemas"]["FieldChangeDocument"][];
-            steps: components["schemas"]["StepDifferences"];
-            to: number | string;
-            workflow: string;
-            workflow_id: string;
+        /** DetourDocument */
+        DetourDocument: {
+            edge: string | null;
+            now: string;
+            step: string;
+            was: string;
         };
         /** One[DiffDocument] */
         DiffDocumentAnswer: {
-            data: components["schemas"]["DiffDocument"];
+            data: components["schemas"]["workflows_DiffDocument"];
         };
         /** DraftDocument */
         DraftDocument: {
@@ -1935,9 +2092,11 @@ export interface components {
             };
             status: string | null;
             step: string | null;
+            version?: number | null;
             wait_until: {
                 [key: string]: string | null;
             };
+            was?: number | null;
         };
         /** Many[EntryDocument] */
         EntryDocumentPage: {
@@ -1989,6 +2148,11 @@ export interface components {
             kind: string;
             message: string;
             position: number | null;
+        };
+        /** FailureDocument */
+        FailureDocument: {
+            message: string;
+            step: string;
         };
         /** FieldChangeDocument */
         FieldChangeDocument: {
@@ -2066,10 +2230,59 @@ export interface components {
             status: string;
             trigger_id: string;
         };
+        /** MoveDocument */
+        MoveDocument: {
+            begins: string[];
+            dry_run: boolean;
+            movable: boolean;
+            reasons: components["schemas"]["MoveReasonDocument"][];
+            requested: boolean;
+            run_id: string;
+            version: number;
+            was: number;
+        };
+        /** One[MoveDocument] */
+        MoveDocumentAnswer: {
+            data: components["schemas"]["MoveDocument"];
+        };
+        /** MoveGroupDocument */
+        MoveGroupDocument: {
+            at: string[];
+            begins: string[];
+            examples: string[];
+            movable: boolean;
+            reasons: components["schemas"]["MoveReasonDocument"][];
+            runs: number;
+            was: number;
+        };
+        /** MoveReasonDocument */
+        MoveReasonDocument: {
+            message: string;
+            step: string | null;
+        };
+        /** MovesDocument */
+        MovesDocument: {
+            dry_run: boolean;
+            groups: components["schemas"]["MoveGroupDocument"][];
+            matched: number;
+            more: boolean;
+            movable: number;
+            sent: number;
+            version: number;
+        };
+        /** One[MovesDocument] */
+        MovesDocumentAnswer: {
+            data: components["schemas"]["MovesDocument"];
+        };
         /** OriginDocument */
         OriginDocument: {
             kind: string;
             run_id: string;
+        };
+        /** ParentDocument */
+        ParentDocument: {
+            run_id: string;
+            step: string | null;
         };
         /** PastAttemptDocument */
         PastAttemptDocument: {
@@ -2129,6 +2342,54 @@ export interface components {
             message: string;
             run_id: string;
         };
+        /** DiffDocument */
+        rehearsal_DiffDocument: {
+            field: string;
+            new: string | null;
+            old: string | null;
+            step: string;
+        };
+        /** RehearsalDocument */
+        RehearsalDocument: {
+            days: number;
+            failing: number;
+            finished: number;
+            groups: components["schemas"]["RehearsalGroupDocument"][];
+            in_flight: number;
+            matched: number;
+            movable: number;
+            moves: components["schemas"]["MoveGroupDocument"][];
+            other: number;
+            same: number;
+            version: number;
+            workflow: string;
+        };
+        /** One[RehearsalDocument] */
+        RehearsalDocumentAnswer: {
+            data: components["schemas"]["RehearsalDocument"];
+        };
+        /** RehearsalGroupDocument */
+        RehearsalGroupDocument: {
+            detours: components["schemas"]["DetourDocument"][];
+            differences: components["schemas"]["rehearsal_DiffDocument"][];
+            examples: string[];
+            failures: components["schemas"]["FailureDocument"][];
+            in_flight: boolean;
+            new_steps: string[];
+            runs: number;
+            same: boolean;
+        };
+        /** RetryPreviewDocument */
+        RetryPreviewDocument: {
+            again: string[];
+            kept: string[];
+            run_id: string;
+            version: number;
+        };
+        /** One[RetryPreviewDocument] */
+        RetryPreviewDocumentAnswer: {
+            data: components["schemas"]["RetryPreviewDocument"];
+        };
         /** RunDocument */
         RunDocument: {
             actions?: components["schemas"]["ActionDocument"][] | null;
@@ -2152,6 +2413,7 @@ export interface components {
             more?: string[] | null;
             origin: components["schemas"]["OriginDocument"] | null;
             output: unknown;
+            parent?: components["schemas"]["ParentDocument"] | null;
             pause_requested?: boolean | null;
             paused_by: string | null;
             paused_step: string | null;
@@ -2192,6 +2454,7 @@ export interface components {
                 [key: string]: string;
             };
             origin: components["schemas"]["OriginDocument"] | null;
+            parent?: components["schemas"]["ParentDocument"] | null;
             request_id: string | null;
             start_at: string | null;
             started_at: string | null;
@@ -2219,7 +2482,10 @@ export interface components {
             labels: {
                 [key: string]: string;
             };
+            /** @default false */
+            more: boolean;
             origin: components["schemas"]["OriginDocument"] | null;
+            parent?: components["schemas"]["ParentDocument"] | null;
             request_id: string | null;
             start_at: string | null;
             started_at: string | null;
@@ -2280,6 +2546,7 @@ export interface components {
             attempt?: number | null;
             attempts: components["schemas"]["AttemptDocument"][];
             body?: unknown;
+            child_run_id?: string | null;
             duration_ms: number | null;
             encoding?: string | null;
             error: components["schemas"]["StepFailure"] | null;
@@ -2347,9 +2614,11 @@ export interface components {
             };
             status: string | null;
             step: string | null;
+            version?: number | null;
             wait_until: {
                 [key: string]: string | null;
             };
+            was?: number | null;
             workflow: string;
         };
         /** Many[TimelineEntry] */
@@ -2468,6 +2737,17 @@ export interface components {
             data: components["schemas"]["WorkflowDocument"][];
             next_cursor?: string | null;
         };
+        /** DiffDocument */
+        workflows_DiffDocument: {
+            edges: components["schemas"]["EdgeDifferences"];
+            from: number | string;
+            same: boolean;
+            settings: components["schemas"]["FieldChangeDocument"][];
+            steps: components["schemas"]["StepDifferences"];
+            to: number | string;
+            workflow: string;
+            workflow_id: string;
+        };
     };
     responses: never;
     parameters: never;
@@ -2570,6 +2850,11 @@ export interface operations {
                  * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
                  */
                 origin?: string;
+                /**
+                 * @description Only the child runs of this run.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                parent?: string;
                 /**
                  * @description Only the run that this request id started.
                  * @example order-123
@@ -3097,7 +3382,13 @@ export interface operations {
     };
     getExecutionHierarchy: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description How many runs at most, 1 to 1000; 1000 by default.
+                 * @example 100
+                 */
+                limit?: number;
+            };
             header?: never;
             path: {
                 /**
@@ -3117,6 +3408,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["HierarchyDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
                 };
             };
             /** @description Not found. */
@@ -3182,6 +3482,87 @@ export interface operations {
             };
             /** @description Not found. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    moveExecution: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The run's id.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    dry_run?: boolean;
+                    names?: {
+                        [key: string]: string;
+                    };
+                    version?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description The move. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MoveDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3504,6 +3885,74 @@ export interface operations {
             };
         };
     };
+    previewExecutionRetry: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The version that the retry would start.
+                 * @example current
+                 */
+                version?: "same" | "current";
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The run's id.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What a retry would do. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RetryPreviewDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
     retryExecution: {
         parameters: {
             query?: never;
@@ -3523,7 +3972,14 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @enum {string} */
+                    version?: "same" | "current";
+                };
+            };
+        };
         responses: {
             /** @description The request id is known: this is the run it made. */
             200: {
@@ -3976,6 +4432,7 @@ export interface operations {
                         hero?: string;
                         label?: string | string[];
                         origin?: string;
+                        parent?: string;
                         request_id?: string;
                         started_after?: string;
                         started_before?: string;
@@ -3984,6 +4441,8 @@ export interface operations {
                         workflow?: string;
                     };
                     limit?: number;
+                    /** @enum {string} */
+                    version?: "same" | "current";
                 };
             };
         };
@@ -4008,6 +4467,94 @@ export interface operations {
             };
             /** @description Not allowed from this origin or under this host name. */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The body is larger than its limit. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    moveManyExecutions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    dry_run?: boolean;
+                    filter: {
+                        hero?: string;
+                        label?: string | string[];
+                        origin?: string;
+                        parent?: string;
+                        request_id?: string;
+                        started_after?: string;
+                        started_before?: string;
+                        status?: string | string[];
+                        trigger?: string;
+                        workflow?: string;
+                    };
+                    limit?: number;
+                    names?: {
+                        [key: string]: string;
+                    };
+                    version?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description The runs in groups. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MovesDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4128,6 +4675,11 @@ export interface operations {
                  * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
                  */
                 origin?: string;
+                /**
+                 * @description Only the child runs of this run.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                parent?: string;
                 /**
                  * @description Only the run that this request id started.
                  * @example order-123
@@ -4655,7 +5207,13 @@ export interface operations {
     };
     getRunHierarchy: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description How many runs at most, 1 to 1000; 1000 by default.
+                 * @example 100
+                 */
+                limit?: number;
+            };
             header?: never;
             path: {
                 /**
@@ -4675,6 +5233,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["HierarchyDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
                 };
             };
             /** @description Not found. */
@@ -4740,6 +5307,87 @@ export interface operations {
             };
             /** @description Not found. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    moveRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The run's id.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    dry_run?: boolean;
+                    names?: {
+                        [key: string]: string;
+                    };
+                    version?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description The move. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MoveDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5062,6 +5710,74 @@ export interface operations {
             };
         };
     };
+    previewRunRetry: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The version that the retry would start.
+                 * @example current
+                 */
+                version?: "same" | "current";
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The run's id.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What a retry would do. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RetryPreviewDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
     retryRun: {
         parameters: {
             query?: never;
@@ -5081,7 +5797,14 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @enum {string} */
+                    version?: "same" | "current";
+                };
+            };
+        };
         responses: {
             /** @description The request id is known: this is the run it made. */
             200: {
@@ -5534,6 +6257,7 @@ export interface operations {
                         hero?: string;
                         label?: string | string[];
                         origin?: string;
+                        parent?: string;
                         request_id?: string;
                         started_after?: string;
                         started_before?: string;
@@ -5542,6 +6266,8 @@ export interface operations {
                         workflow?: string;
                     };
                     limit?: number;
+                    /** @enum {string} */
+                    version?: "same" | "current";
                 };
             };
         };
@@ -5566,6 +6292,94 @@ export interface operations {
             };
             /** @description Not allowed from this origin or under this host name. */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The body is larger than its limit. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    moveManyRuns: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    dry_run?: boolean;
+                    filter: {
+                        hero?: string;
+                        label?: string | string[];
+                        origin?: string;
+                        parent?: string;
+                        request_id?: string;
+                        started_after?: string;
+                        started_before?: string;
+                        status?: string | string[];
+                        trigger?: string;
+                        workflow?: string;
+                    };
+                    limit?: number;
+                    names?: {
+                        [key: string]: string;
+                    };
+                    version?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description The runs in groups. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MovesDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7965,6 +8779,112 @@ export interface operations {
             };
         };
     };
+    rehearseWorkflow: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Finished runs of so many days, by default 7.
+                 * @example 7
+                 */
+                days?: number;
+                /**
+                 * @description Rehearse this version instead of a draft.
+                 * @example 3
+                 */
+                version?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The workflow's id or its name.
+                 * @example order-processing
+                 */
+                workflow: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    id?: string;
+                    name?: string;
+                    nodes?: Record<string, unknown>[];
+                    tasks?: Record<string, unknown>;
+                };
+                "application/yaml": {
+                    id?: string;
+                    name?: string;
+                    nodes?: Record<string, unknown>[];
+                    tasks?: Record<string, unknown>;
+                };
+            };
+        };
+        responses: {
+            /** @description What would happen. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RehearsalDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The body is larger than its limit. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
     listRunsOfWorkflow: {
         parameters: {
             query?: {
@@ -7992,6 +8912,11 @@ export interface operations {
                  * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
                  */
                 origin?: string;
+                /**
+                 * @description Only the child runs of this run.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                parent?: string;
                 /**
                  * @description Only the run that this request id started.
                  * @example order-123
@@ -8289,6 +9214,92 @@ export interface operations {
             };
         };
     };
+    moveRunOfWorkflow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The run's id.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                run: string;
+                /**
+                 * @description The workflow's id or its name.
+                 * @example order-processing
+                 */
+                workflow: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    dry_run?: boolean;
+                    names?: {
+                        [key: string]: string;
+                    };
+                    version?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description The move. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MoveDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
     pauseRunOfWorkflow: {
         parameters: {
             query?: never;
@@ -8506,6 +9517,79 @@ export interface operations {
             };
         };
     };
+    previewRunRetryOfWorkflow: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The version that the retry would start.
+                 * @example current
+                 */
+                version?: "same" | "current";
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The run's id.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                run: string;
+                /**
+                 * @description The workflow's id or its name.
+                 * @example order-processing
+                 */
+                workflow: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What a retry would do. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RetryPreviewDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
     retryRunOfWorkflow: {
         parameters: {
             query?: never;
@@ -8530,7 +9614,14 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @enum {string} */
+                    version?: "same" | "current";
+                };
+            };
+        };
         responses: {
             /** @description The request id is known: this is the run it made. */
             200: {

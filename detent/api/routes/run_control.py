@@ -102,7 +102,7 @@ async def retry_run(request: AnyRequest, run: FromPath[str], workflow: Workflow 
         **refusals(400, 404, 409),
     },
 )
-async def preview_retry(
+async def preview_run_retry(
     request: AnyRequest, run: FromPath[str], workflow: Workflow = None
 ) -> Response[One[RetryPreviewDocument]]:
     """Say what a retry would keep, and which steps would run again or be decided again. Nothing is started."""
@@ -366,7 +366,7 @@ async def signal_run(request: AnyRequest, run: FromPath[str], name: FromPath[str
 
 ROUTES = [
     retry_run,
-    preview_retry,
+    preview_run_retry,
     rerun_run,
     fork_run,
     resolve_run_step,
