@@ -23,7 +23,7 @@ class FailureDocument(msgspec.Struct):
     message: str
 
 
-class DiffDocument(msgspec.Struct):
+class ParameterDiffDocument(msgspec.Struct):
     """A rendered parameter that would differ, as JSON text; null if one side does not have it."""
 
     step: str
@@ -43,7 +43,7 @@ class RehearsalGroupDocument(msgspec.Struct, kw_only=True):
     detours: list[DetourDocument]
     failures: list[FailureDocument]
     new_steps: list[str]
-    differences: list[DiffDocument]
+    differences: list[ParameterDiffDocument]
     examples: list[str]
 
 

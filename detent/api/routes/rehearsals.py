@@ -16,8 +16,8 @@ from detent.commands.rehearsal import MOST_DAYS, RehearsalGroup, RehearsalResult
 from detent.documents.answers import One
 from detent.documents.rehearsal import (
     DetourDocument,
-    DiffDocument,
     FailureDocument,
+    ParameterDiffDocument,
     RehearsalDocument,
     RehearsalGroupDocument,
 )
@@ -91,7 +91,7 @@ def _group(group: RehearsalGroup) -> RehearsalGroupDocument:
         detours=[DetourDocument(*detour) for detour in found.detours],
         failures=[FailureDocument(*failure) for failure in found.failures],
         new_steps=list(found.new_steps),
-        differences=[DiffDocument(*diff) for diff in found.diffs],
+        differences=[ParameterDiffDocument(*diff) for diff in found.diffs],
         examples=[show(RUN, run) for run in group.runs[:_EXAMPLES]],
     )
 
