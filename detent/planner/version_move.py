@@ -176,9 +176,7 @@ def _cannot_move(old: Prepared, state: RunState, new: Prepared, wish: MoveWish) 
         return [MoveReason(None, f"the run has version {version} already")]
     if state.failing:
         failed = old.steps[state.failures[0]].name
-        words = (
-            "the run is failing and begins nothing new; retry it on that version when it has ended"
-        )
+        words = "the run is failing and begins nothing new; retry it on that version when it has ended"
         return [MoveReason(failed, f"'{failed}' has failed: {words}")]
     found = [
         MoveReason(name, f"'{name}' cannot be renamed: the run has no step of that name")
