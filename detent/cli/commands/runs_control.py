@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, TypedDict
 
 import typer
 from msgspec import UNSET
@@ -15,7 +15,7 @@ from detent.cli.output.terminal import confirm, err, marked, out, plain, print_j
 from detent.cli.run_filter import Hero, Labels, RequestId, Since, Status, Trigger, Until, Workflow, chosen
 from detent.client import runs
 from detent.client.calls import Call
-from detent.client.runs import Action, RunFilter
+from detent.client.runs import Action, RetryVersion, RunFilter
 from detent.errors import DetentError, InvalidInput
 from detent.values.durations import parse_duration
 
@@ -173,13 +173,24 @@ _HELP: Final[dict[Action, str]] = {
     "cancel": "Cancel runs. What has been sent cannot be taken back.",
     "pause": "Pause runs: attempts in flight finish, nothing new starts.",
     "resume": "Resume paused runs.",
-    "retry": "Retry failed runs as new runs that reuse the results of steps that succeeded.",
 }
 
 Runs = Annotated[list[str] | None, typer.Argument(metavar="RUN...", help="The ids of runs, run_...")]
+Current = Annotated[
+    bool, typer.Option("--current", help="In the current version of the workflow, not in that of the run.")
+]
 AllMatching = Annotated[
     bool, typer.Option("--all-matching", help="Every run that matches the filter. They are counted first.")
 ]
+
+
+class _Flags(TypedDict):
+    """The flags of a command for runs, beside its filter."""
+
+    yes: bool
+    as_json: bool
+    url: str | None
+    database: str | None
 
 
 def _command(wish: Action) -> Callable[..., None]:
@@ -200,17 +211,53 @@ def _command(wish: Action) -> Callable[..., None]:
         database: Database = None,
     ) -> None:
         which = chosen(locals())
-        _check(run, which, all_matching=all_matching)
-        with open_client(settings_of(database_url=database), url) as client:
-            if run:
-                _each(client, wish, run, as_json=as_json)
-            else:
-                _all(client, wish, which, yes=yes, as_json=as_json)
-            if client.has_no_engine:
-                warn("no engine is running on this database; it is applied when one starts")
+        flags = _Flags(yes=yes, as_json=as_json, url=url, database=database)
+        _apply(wish, run, which, None, flags, all_matching=all_matching)
 
     command.__doc__ = _HELP[wish]
     return command
+
+
+def retry_runs(
+    run: Runs = None,
+    workflow: Workflow = None,
+    status: Status = None,
+    trigger: Trigger = None,
+    label: Labels = None,
+    hero: Hero = None,
+    since: Since = None,
+    until: Until = None,
+    request_id: RequestId = None,
+    all_matching: AllMatching = False,
+    current: Current = False,
+    yes: Yes = False,
+    as_json: Json = False,
+    url: Url = None,
+    database: Database = None,
+) -> None:
+    """Retry failed runs as new runs that reuse the results of steps that succeeded."""
+    which = chosen(locals())
+    flags = _Flags(yes=yes, as_json=as_json, url=url, database=database)
+    _apply("retry", run, which, "current" if current else None, flags, all_matching=all_matching)
+
+
+def _apply(
+    wish: Action,
+    run: list[str] | None,
+    which: RunFilter,
+    version: RetryVersion | None,
+    flags: _Flags,
+    *,
+    all_matching: bool,
+) -> None:
+    _check(run, which, all_matching=all_matching)
+    with open_client(settings_of(database_url=flags["database"]), flags["url"]) as client:
+        if run:
+            _each(client, wish, run, version, as_json=flags["as_json"])
+        else:
+            _all(client, wish, which, version, yes=flags["yes"], as_json=flags["as_json"])
+        if client.has_no_engine:
+            warn("no engine is running on this database; it is applied when one starts")
 
 
 def _check(run: list[str] | None, which: RunFilter, *, all_matching: bool) -> None:
@@ -222,13 +269,14 @@ def _check(run: list[str] | None, which: RunFilter, *, all_matching: bool) -> No
         raise wrong("RUN", "is missing; give ids of runs, or a filter with --all-matching")
 
 
-def _each(client: CommandClient, wish: Action, ids: list[str], *, as_json: bool) -> None:
+def _each(client: CommandClient, wish: Action, ids: list[str], version: RetryVersion | None, *, as_json: bool) -> None:
     """Apply the action to each run. If one is refused, print the error and go on with the others."""
     done: list[Document] = []
     refused = False
     for id_ in ids:
         try:
-            document = client.ask(_CALLS[wish](id_))
+            call = _CALLS[wish](id_) if version is None else runs.retry(id_, version=version)
+            document = client.ask(call)
         except DetentError as error:
             if len(ids) == 1:
                 raise
@@ -254,9 +302,12 @@ def _print_outcome(wish: Action, document: Document, *, many: bool) -> None:
     out.print(f"{name}{marked(document['status'])}{waiting}")
 
 
-def _all(client: CommandClient, wish: Action, which: RunFilter, *, yes: bool, as_json: bool) -> None:
+def _all(
+    client: CommandClient, wish: Action, which: RunFilter, version: RetryVersion | None, *, yes: bool, as_json: bool
+) -> None:
     def bulk(*, dry_run: bool) -> Document:
-        found: Document = client.ask(runs.bulk(wish, which, everything=not which, dry_run=dry_run, limit=_MOST))
+        call = runs.bulk(wish, which, everything=not which, dry_run=dry_run, limit=_MOST, version=version)
+        found: Document = client.ask(call)
         return found
 
     counted = bulk(dry_run=True)
@@ -279,7 +330,7 @@ def _all(client: CommandClient, wish: Action, which: RunFilter, *, yes: bool, as
 
 def add_to(app: typer.Typer) -> None:
     for wish in _CALLS:
-        app.command(wish)(_command(wish))
+        app.command(wish)(retry_runs if wish == "retry" else _command(wish))
     app.command("skip")(skip_step)
     app.command("reattempt")(reattempt_step)
     app.command("finish")(finish_run)
