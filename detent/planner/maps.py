@@ -149,10 +149,11 @@ def is_intolerable(each: Each, found: MapState) -> bool:
     return has_limit and found.failed > allowed
 
 
-def intolerable(found: MapState) -> StepError:
-    """Return the error of a map whose items failed."""
+def intolerable(found: MapState, last: StepError | None) -> StepError:
+    """Return the error of a map whose items failed. `last` is the error of the page that ended last."""
     some = "1 item" if found.failed == 1 else f"{found.failed} items"
-    return StepError(ITEMS_FAILED, f"{some} of {found.count} failed", {"items": counts_of(found)})
+    reason = "" if last is None else f": {last.message}"
+    return StepError(ITEMS_FAILED, f"{some} of {found.count} failed{reason}", {"items": counts_of(found)})
 
 
 def counts_of(found: MapState) -> dict[str, int]:
