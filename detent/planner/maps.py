@@ -32,6 +32,8 @@ from detent.values.limits import SIZE_LIMIT
 MOST_PAGES_OPEN: Final = 8
 LARGEST_PAGE: Final = 1_000
 USUAL_PAGES: Final = 100
+#: How the error of a page begins whose values could not be collected.
+COLLECT: Final = "collect: "
 ITEMS_FAILED: Final = "items_failed"
 #: The names that belong to an item. Everything else is read when its page begins.
 _OF_ITEM: Final = ("item", "index", "result", "attempt")

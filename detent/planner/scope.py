@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -27,6 +27,10 @@ from detent.run.journal import Page
 from detent.run.state import Phase, RunState
 
 _decode = msgspec.json.Decoder().decode
+_TOO_MUCH: Final = (
+    "the outputs of the items of '{0}' exceed the 256KB limit together and were not gathered; "
+    "gather less with 'collect', or read them with GET /runs/RUN/steps/{0}/items"
+)
 
 #: The place of the workflow's output. No step has this name.
 OUTPUT = "output:"
@@ -142,7 +146,8 @@ def step_view(prepared: Prepared, state: RunState, index: int) -> dict[str, obje
         result = _decode(raw)
         name = prepared.steps[index].name
         if result.pop("truncated", False):
-            result["body"] = Truncated(name)
+            is_map = prepared.steps[index].items is not None
+            result["body"] = Truncated(name, "output", _TOO_MUCH.format(name)) if is_map else Truncated(name)
         if "headers" in result:
             result["headers"] = Headers(result["headers"])
         view.update(result)

@@ -60,7 +60,7 @@ def settled(state: RunState, woken: frozenset[int] = frozenset()) -> dict[str, A
         assert phases[index] in (Phase.READY, Phase.RETRYING, Phase.CHILD)
         phases[index] = Phase.CHILD
     names = (
-        *("status", "ending", "taken", "undecided", "attempts", "adoptions_before", "since", "results", "errors"),
+        *("status", "ending", "taken", "undecided", "attempts", "since", "results", "errors"),
         *(
             "early",
             "edge_errors",
@@ -82,6 +82,11 @@ def settled(state: RunState, woken: frozenset[int] = frozenset()) -> dict[str, A
     return {
         **{name: getattr(state, name) for name in names},
         "phase": phases,
+        # The next attempt of a step that has ended has no number.
+        "adoptions_before": [
+            None if phase is Phase.ENDED else number
+            for phase, number in zip(phases, state.adoptions_before, strict=True)
+        ],
         "until": {index: until for index, until in state.until.items() if index not in woken | started},
         "begun": list(state.begun.items()),
     }
