@@ -45,6 +45,7 @@ from detent.documents.runs import (
     BulkDocument,
     CallbackReceipt,
     EvaluationDocument,
+    ItemDocument,
     RunDocument,
     RunSummary,
     SignalReceipt,
@@ -65,7 +66,7 @@ class RunFilter(TypedDict, total=False):
 
     `status` is one status or several, or `active`, `ready` or `performing`. `workflow` is a name or id, `trigger` a
     type or the id of a trigger, `hero` a (type, id). A run must have all `labels`. `origin` is the run that was
-    retried, rerun or forked."""
+    retried, rerun or forked. `parent` is the run that started them."""
 
     status: str | Iterable[str]
     workflow: str
@@ -74,6 +75,7 @@ class RunFilter(TypedDict, total=False):
     labels: Mapping[str, str]
     request_id: str
     origin: str
+    parent: str
     started_after: datetime | str
     started_before: datetime | str
 
@@ -279,6 +281,12 @@ def evaluate(
 def history(run: str, *, limit: int = PAGE) -> Pages[PastAttemptDocument]:
     """Yield the attempts that have ended with their outcomes, in the order of the ends."""
     return Pages(Call("GET", url_path("runs", run, "history"), page(PastAttemptDocument), query=given(limit=limit)))
+
+
+def items(run: str, step: str, *, status: str | None = None, limit: int = PAGE) -> Pages[ItemDocument]:
+    """Yield the items of a step that runs for each item of a list, in their order. `status`: only these."""
+    path = url_path("runs", run, "steps", step, "items")
+    return Pages(Call("GET", path, page(ItemDocument), query=given(status=status, limit=limit)))
 
 
 def timeline(hero: tuple[str, str] | str, *, limit: int = PAGE) -> Pages[TimelineEntry]:

@@ -14,6 +14,7 @@ from detent.commands.children import ChildStarts
 from detent.commands.context import CommandContext
 from detent.commands.control import ControlCommands
 from detent.commands.drafts import DraftCommands
+from detent.commands.items import ItemCommands
 from detent.commands.rerun import RerunCommands
 from detent.commands.runs import RunCommands
 from detent.commands.signals import SignalCommands
@@ -34,6 +35,7 @@ class Commands:
         self.caller = caller
         self.workflows = WorkflowCommands(context, caller)
         self.runs = RunCommands(context, caller)
+        self.items = ItemCommands(context, caller)
         self.drafts = DraftCommands(context, caller, self.workflows)
         self.versions = VersionCommands(context, caller, self.workflows, self.drafts)
         self.starts = StartCommands(context, caller)

@@ -22,7 +22,7 @@ from detent.planner.moves import graph_of
 from detent.planner.past_scope import PastScope, past_scope
 from detent.planner.prepared import Prepared
 from detent.planner.why import ReasonKind, sentence, why
-from detent.run.journal import Entry, EntryData, Kind, decode_data
+from detent.run.journal import MAP, Entry, EntryData, Kind, decode_data
 from detent.run.state import RunState
 from detent.run.status import TERMINAL, Status
 from detent.store.protocol import CommandStore
@@ -120,10 +120,10 @@ class RunCommands(CommandPart):
         return graph_of(prepared, state), state
 
     async def children(self, runs: Sequence[bytes]) -> list[RunRow]:
-        """Return the runs that these runs have started."""
+        """Return the runs that these runs have started, without the pages of maps."""
         found: list[RunRow] = []
         for run in runs:
-            found += await self.find(limit=200, where=RunCriteria(parent=run), oldest_first=True)
+            found += await self.find(limit=200, where=RunCriteria(parent=run, without=MAP), oldest_first=True)
         return found
 
     async def history(self, run: str) -> list[PastAttempt]:

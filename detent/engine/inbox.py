@@ -15,6 +15,7 @@ from detent.graph.model import Ending
 from detent.ids import RUN, NewId, show
 from detent.run import events
 from detent.run.call import signal_key
+from detent.run.outcomes import StepError
 from detent.store.protocol import NodeStore
 from detent.store.rows import Mail, MessageKind
 
@@ -70,8 +71,10 @@ def _child_ended(mail: Mail, run: OwnedRun, new_id: NewId) -> events.Event | Non
     if isinstance(key, int):
         if end.continued_as is not None:
             return events.ChildContinued(key, end.child, end.continued_as, mail.id)
-        spare = show(RUN, new_id()) if key in run.state.maps else None
-        error, result = end.failure(), end.step_result()
+        error, result, spare = end.failure(), end.step_result(), None
+        if key in run.state.maps:
+            error = error and StepError("page", end.error or error.message)
+            spare = show(RUN, new_id())
         return events.ChildEnded(key, end.child, end.ending(), result, error, mail.id, end.counts, spare)
     if end.continued_as is not None:
         return events.OperationBegan(key, 0, child=end.continued_as, message=mail.id)

@@ -19,7 +19,7 @@ from detent.graph.codec import FEATURES
 from detent.ids import RUN, parse
 from detent.planner.judge import TEMPLATE_ERROR
 from detent.planner.maps import COLLECT, MapError, items_of, outer_values, page_of, result_of_map
-from detent.run.journal import Page
+from detent.run.journal import MAP, Page
 from detent.run.outcomes import Delegated, Done, Fail, Outcome, StepError
 from detent.values.limits import INPUT_LIMIT
 
@@ -106,7 +106,7 @@ def _page_start(
         name=facts.workflow,
         prepared=page_of(run.prepared, page),
         input=raw,
-        trigger="map",
+        trigger=MAP,
         queue=step.queue or run.placed.queue,
         priority=run.placed.priority if step.priority is None else step.priority,
         code=(*FEATURES, *user_actions([step])),

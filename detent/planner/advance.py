@@ -183,15 +183,16 @@ def _attempt_ended(
     index, outcome = event.step, event.outcome
     if state.phase[index] is not Phase.RUNNING or event.attempt != state.attempt_number(index):
         return None
+    ms = _stood(state, index, now) if index in state.maps else event.ms
     if isinstance(outcome, Done):
-        data = EntryData(result=msgspec.Raw(outcome.result), ms=event.ms)
+        data = EntryData(result=msgspec.Raw(outcome.result), ms=ms)
         return Change(Kind.ENDED, index, event.attempt, Ending.SUCCESS, data)
     if not isinstance(outcome, Fail):
         change = flow.attempt_ended(event, outcome, prepared, state, now)
         if isinstance(change, Plan) and isinstance(outcome, Delegated):
             change.start = take_ready(prepared, state)  # a map that goes on at once
         return change
-    return _failed(prepared, state, index, outcome, EntryData(ms=event.ms), now)
+    return _failed(prepared, state, index, outcome, EntryData(ms=ms), now)
 
 
 def _failed(prepared: Prepared, state: RunState, index: int, fail: Fail, data: EntryData, now: Instant) -> Change:

@@ -11,7 +11,7 @@ pages are cancelled.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
 from math import ceil, sqrt
@@ -19,7 +19,7 @@ from typing import Any, Final
 
 import msgspec
 
-from detent.expressions import ExpressionError, read_path
+from detent.expressions import ExpressionError, read_known
 from detent.graph.model import Each, Ending, FailurePolicy, Graph, ItemFailure, Join, OnCrash, StepKind
 from detent.planner.judge import TEMPLATE_ERROR
 from detent.planner.prepared import Prepared
@@ -99,7 +99,11 @@ def outer_values(prepared: Prepared, state: RunState, index: int) -> dict[str, A
     for reference in (reference for template in templates for reference in template.references):
         path = tuple(takewhile(lambda key: isinstance(key, str), reference.path))
         if path and path[0] not in _OF_ITEM:
-            _put(found, path, read_path(scope, path))
+            known, value = read_known(scope, path)
+            # What is missing must be missing in the page too, so only the object that lacks it is put there.
+            is_whole = len(known) == len(path) or not isinstance(value, Mapping)
+            if known:
+                _put(found, known, value if is_whole else {})
     return found
 
 
