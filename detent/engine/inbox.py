@@ -73,7 +73,7 @@ def _child_ended(mail: Mail, run: OwnedRun, new_id: NewId) -> events.Event | Non
             return events.ChildContinued(key, end.child, end.continued_as, mail.id)
         error, result, spare = end.failure(), end.step_result(), None
         if key in run.state.maps:
-            error = error and StepError("page", end.error or error.message)
+            error = error and StepError("child", end.error or error.message)
             spare = show(RUN, new_id())
         return events.ChildEnded(key, end.child, end.ending(), result, error, mail.id, end.counts, spare)
     if end.continued_as is not None:

@@ -62,8 +62,16 @@ async def test_an_item_reads_values_of_its_run_beside_the_item(api: Detent) -> N
     run = await api.ended(answer.json["data"])
     assert run["status"] == "completed", run["tasks"]["m"]
     assert run["output"][1] == {
-        "item": "y", "user": "ann", "whole": {"user": "ann"}, "head": "nine", "before": 3, "chosen": 2,
-        "all": {"fee": 3, "by": {"x": 1, "y": 2}}, "run": run["id"], "name": "mapped", "missing": "none",
+        "item": "y",
+        "user": "ann",
+        "whole": {"user": "ann"},
+        "head": "nine",
+        "before": 3,
+        "chosen": 2,
+        "all": {"fee": 3, "by": {"x": 1, "y": 2}},
+        "run": run["id"],
+        "name": "mapped",
+        "missing": "none",
     }
 
 
@@ -222,12 +230,19 @@ async def test_a_failure_elsewhere_cancels_the_pages(detent: Detent, shop: Shop)
     shop.hold.clear()
     url, nap = shop.url + "/api/create-checkout", {"duration": "300ms"}
     nodes = [
-        {"id": "m", "actionType": "core.http.request", "parameters": {"url": url}, "forEach": [1] * 30, "maxParallel": 4},
+        {
+            "id": "m",
+            "actionType": "core.http.request",
+            "parameters": {"url": url},
+            "forEach": [1] * 30,
+            "maxParallel": 4,
+        },
         {"id": "nap", "actionType": "core.delay", "parameters": nap, "edges": [{"targetNode": "bad"}]},
         {"id": "bad", "actionType": "core.fail", "policies": {"retry": {"maxAttempts": 1}}},
     ]
     graph = {"id": "mapped", "displayName": "Mapped", "startNodes": ["m", "nap"], "nodes": nodes}
     await detent.save(json.dumps(graph))
+    assert (await detent.call("POST", "/api/v1/workflows/mapped/publish")).status == 200
     run = await detent.ended(await detent.start("mapped", {}))
     assert run["status"] == "failed"
     assert run["tasks"]["m"]["status"] == "skipped"

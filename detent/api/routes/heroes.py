@@ -69,7 +69,7 @@ async def list_run_history(request: AnyRequest, run: FromPath[str]) -> Response[
         **refusals(400, 404, 409),
     },
 )
-async def list_items(request: AnyRequest, run: FromPath[str], step: FromPath[str]) -> Response[Many[ItemDocument]]:
+async def list_run_items(request: AnyRequest, run: FromPath[str], step: FromPath[str]) -> Response[Many[ItemDocument]]:
     """List the items of a step that runs for each item of a list, in their order, with status and result. A page may
     have fewer items than `limit`, also none, although there are more; `next_cursor` is null on the last one."""
     scope = CursorScope("items", tenant_of(request), run, step)
@@ -147,4 +147,4 @@ def _timeline_entry(one: TimelineRow) -> TimelineEntry:
     return TimelineEntry(run_id=show(RUN, one.entry.run), workflow=one.workflow_name, **fields)
 
 
-ROUTES = [list_run_history, list_items, tell_hero_timeline, tell_timeline]
+ROUTES = [list_run_history, list_run_items, tell_hero_timeline, tell_timeline]
