@@ -25,6 +25,7 @@ from detent.commands import Commands
 from detent.errors import NotFound
 from detent.forms.compiled import TriggerType
 from detent.ids import RUN, TRIGGER, parse
+from detent.run.journal import MAP
 from detent.run.status import OPEN, Status
 from detent.store.rows import RunCriteria, TimelineCursor, WorkflowRow
 from detent.values.fields import Problems, shown
@@ -46,6 +47,10 @@ _WORKFLOWS: Final = aliases(
 )
 _LIFE: Final = ("draft", "active", "archived")
 _TENANT: Final = "default"
+ITEM_STATUSES: Final = (
+    *("pending", "scheduled", "running", "waiting"),
+    *("success", "failed", "timeout", "template_error", "skipped", "cancelled"),
+)
 _ORDERS: Final = {"-started_at": False, "started_at": True, "-startedAt": False, "startedAt": True}
 _PLACE: Final = struct.Struct(">q16si")  # instant, id of the run, seq of the entry
 
@@ -73,7 +78,7 @@ _STATUSES: Final[Mapping[str, StatusFilter]] = {
     "timedout": StatusFilter(frozenset({Status.TIMEOUT})),
     "timed_out": StatusFilter(frozenset({Status.TIMEOUT})),
 }
-_TRIGGERS: Final = {**{str(kind): str(kind) for kind in TriggerType}, "schedule": str(TriggerType.CRON)}
+_TRIGGERS: Final = {**{str(kind): str(kind) for kind in TriggerType}, "schedule": str(TriggerType.CRON), MAP: MAP}
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +133,15 @@ class VersionPage:
 class PlacesPage:
     """A page of a list that is built whole each time: its part from an index on."""
 
+    limit: int
+    begin: int
+
+
+@dataclass(frozen=True, slots=True)
+class ItemPage:
+    """A page of the items of a map: those with a status, from an index on."""
+
+    status: str | None
     limit: int
     begin: int
 
@@ -214,6 +228,21 @@ def read_places_page(query: bytes, scope: CursorScope) -> PlacesPage:
     return PlacesPage(limit, begin)
 
 
+def read_item_page(query: bytes, scope: CursorScope) -> ItemPage:
+    """Read the query of a list of the items of a map."""
+    values = QueryValues.of_query(query, aliases("limit", "cursor", "status"))
+    status, limit = values.one("status", _item_status), values.limit()
+    begin = values.cursor(lambda text: int(scope.place(text).decode())) or 0
+    values.refuse(LIST_MESSAGE)
+    return ItemPage(status, limit, begin)
+
+
+def _item_status(text: str) -> str:
+    if text.lower() not in ITEM_STATUSES:
+        raise ValueError(f"must be one of {', '.join(ITEM_STATUSES)}, not {shown(text)}")
+    return text.lower()
+
+
 def read_hero_page(query: bytes, tenant: int, hero: tuple[str, str] | None) -> HeroPage:
     """Read the query of a timeline. If `hero` is `None`, the query must name the hero."""
     known = aliases("limit", "cursor") if hero else aliases("limit", "cursor", "hero")
@@ -244,7 +273,7 @@ def _written(name: str, value: Any) -> Sequence[Any]:
 async def _filter(commands: Commands, values: QueryValues, below: bytes | None) -> RunCriteria:
     key = values.one("workflow", word_of)
     workflow = below if key is None else await _workflow(commands, key, values)
-    trigger = values.one("trigger", _trigger)
+    trigger, parent = values.one("trigger", _trigger), values.one("parent", lambda text: parse(RUN, text))
     hero = values.one("hero", pair_of)
     statuses, owned = _scope(values)
     return RunCriteria(
@@ -258,7 +287,8 @@ async def _filter(commands: Commands, values: QueryValues, below: bytes | None) 
         labels=tuple(sorted(set(values.many("label", pair_of)))),
         request_id=values.one("request_id", lambda text: word_of(text, ID_LIMIT)),
         origin=values.one("origin", lambda text: parse(RUN, text)),
-        parent=values.one("parent", lambda text: parse(RUN, text)),
+        parent=parent,
+        without=MAP if trigger is None and parent is None else None,
         started_after=values.one("started_after", instant_of),
         started_before=values.one("started_before", instant_of),
     )
@@ -294,7 +324,7 @@ def _trigger(text: str) -> str | bytes:
     try:
         return _TRIGGERS[text.lower()]
     except KeyError:
-        raise ValueError(f"must be one of {', '.join(TriggerType)}, or the id of a trigger") from None
+        raise ValueError(f"must be one of {', '.join(TriggerType)}, {MAP}, or the id of a trigger") from None
 
 
 def _order(text: str) -> bool:

@@ -154,6 +154,7 @@ class RunOperations:
     why = asks_of(run_calls.why)
     evaluate = asks_of(run_calls.evaluate)
     history = streams_of(run_calls.history)
+    items = streams_of(run_calls.items)
     events = streams_of(stream.events)
     follow = streams_of(stream.follow)
     journal = asks_of(stream.journal)

@@ -45,6 +45,7 @@ from detent.documents.runs import (
     BulkDocument,
     CallbackReceipt,
     EvaluationDocument,
+    ItemDocument,
     MoveDocument,
     MovesDocument,
     RetryPreviewDocument,
@@ -328,6 +329,12 @@ def evaluate(
 def history(run: str, *, limit: int = PAGE) -> Pages[PastAttemptDocument]:
     """Yield the attempts that have ended with their outcomes, in the order of the ends."""
     return Pages(Call("GET", url_path("runs", run, "history"), page(PastAttemptDocument), query=given(limit=limit)))
+
+
+def items(run: str, step: str, *, status: str | None = None, limit: int = PAGE) -> Pages[ItemDocument]:
+    """Yield the items of a step that runs for each item of a list, in their order. `status`: only these."""
+    path = url_path("runs", run, "steps", step, "items")
+    return Pages(Call("GET", path, page(ItemDocument), query=given(status=status, limit=limit)))
 
 
 def timeline(hero: tuple[str, str] | str, *, limit: int = PAGE) -> Pages[TimelineEntry]:

@@ -14,6 +14,7 @@ from detent.commands.children import ChildStarts
 from detent.commands.context import CommandContext
 from detent.commands.control import ControlCommands
 from detent.commands.drafts import DraftCommands
+from detent.commands.items import ItemCommands
 from detent.commands.moves import MoveCommands
 from detent.commands.rehearsal import RehearsalCommands
 from detent.commands.rerun import RerunCommands
@@ -36,6 +37,7 @@ class Commands:
         self.caller = caller
         self.workflows = WorkflowCommands(context, caller)
         self.runs = RunCommands(context, caller)
+        self.items = ItemCommands(context, caller)
         self.drafts = DraftCommands(context, caller, self.workflows)
         self.versions = VersionCommands(context, caller, self.workflows, self.drafts)
         self.starts = StartCommands(context, caller)

@@ -23,7 +23,7 @@ from detent.planner.past_scope import PastScope, past_scope
 from detent.planner.prepared import Prepared
 from detent.planner.version_move import versions_in
 from detent.planner.why import ReasonKind, sentence, why
-from detent.run.journal import Entry, EntryData, Kind, decode_data
+from detent.run.journal import MAP, Entry, EntryData, Kind, decode_data
 from detent.run.state import RunState
 from detent.run.status import TERMINAL, Status
 from detent.store.protocol import CommandStore
@@ -139,7 +139,9 @@ class RunCommands(CommandPart):
         skipped = 0
         while len(found) <= limit:
             size = min(_PAGE, offset - skipped) or min(_PAGE, limit + 1 - len(found))
-            rows = await self.find(limit=size, where=RunCriteria(parent=run), cursor=cursor, oldest_first=True)
+            rows = await self.find(
+                limit=size, where=RunCriteria(parent=run, without=MAP), cursor=cursor, oldest_first=True
+            )
             if skipped < offset:
                 skipped += len(rows)
             else:

@@ -109,12 +109,34 @@ class ActionDocument(AttemptDocument, kw_only=True):
     type: str
 
 
+class ItemCounts(msgspec.Struct, kw_only=True):
+    """How many items a map has, how many of them have succeeded and failed, and in how many pages they are."""
+
+    count: int
+    succeeded: int
+    failed: int
+    pages: int
+
+
+class ItemDocument(msgspec.Struct, kw_only=True):
+    """One item of a map. `run_id` is the page that has it, null if that page has not begun.
+
+    `attempts` counts those that have ended. `result` has what the result of a step of its kind has."""
+
+    index: int
+    status: str
+    attempts: int
+    error: StepFailure | None
+    result: Json
+    run_id: str | None
+
+
 class StepDocument(msgspec.Struct, kw_only=True, omit_defaults=True):
     """A step of a run, or an operation of its durable function.
 
     HTTP and wait steps have `status_code`, `headers` and `body`, others have `output`. `state` is what a step of a
     workflow class passed on. `child_run_id` is the child run of the last attempt. While an operation of a durable
-    function waits for its child, `run_id` names it too."""
+    function waits for its child, `run_id` names it too. `items` counts the items of a map."""
 
     status: str
     type: str
@@ -128,6 +150,7 @@ class StepDocument(msgspec.Struct, kw_only=True, omit_defaults=True):
     reason: str | None = None
     run_id: str | None = None
     child_run_id: str | None = None
+    items: ItemCounts | None = None
     status_code: int | None = None
     headers: dict[str, Json] | None = None
     body: Json = None

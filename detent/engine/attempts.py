@@ -108,7 +108,7 @@ class Attempts:
         step, number, begun = start.step, start.attempt, self._clock.monotonic()
         prepared = run.prepared
         if prepared.steps[step].items is not None:
-            self._run(run, step, number, self._maps.attempt(run, step), None, begun, over=over)
+            self._launch(run, step, number, self._maps.attempt(run, step), None, begun, over=over)
             return
         try:
             executor = self._executors[prepared.steps[step].kind]
@@ -128,9 +128,9 @@ class Attempts:
             self._report(run, step, number, work, begun)
             return
         is_locking = needs is not _NOTHING and Needs.ROW_LOCK in needs
-        self._run(run, step, number, work, call.timeout, begun, is_locking=is_locking, over=over)
+        self._launch(run, step, number, work, call.timeout, begun, is_locking=is_locking, over=over)
 
-    def _run(
+    def _launch(
         self,
         run: OwnedRun,
         step: int,

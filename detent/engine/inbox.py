@@ -19,6 +19,7 @@ from detent.planner.prepared import Prepared
 from detent.planner.version_move import MoveWish
 from detent.run import events
 from detent.run.call import signal_key
+from detent.run.outcomes import StepError
 from detent.store.protocol import NodeStore
 from detent.store.rows import Mail, MessageKind
 
@@ -74,8 +75,10 @@ def _child_ended(mail: Mail, run: OwnedRun, new_id: NewId) -> events.Event | Non
     if isinstance(key, int):
         if end.continued_as is not None:
             return events.ChildContinued(key, end.child, end.continued_as, mail.id)
-        spare = show(RUN, new_id()) if key in run.state.maps else None
-        error, result = end.failure(), end.step_result()
+        error, result, spare = end.failure(), end.step_result(), None
+        if key in run.state.maps:
+            error = error and StepError("child", end.error or error.message)
+            spare = show(RUN, new_id())
         return events.ChildEnded(key, end.child, end.ending(), result, error, mail.id, end.counts, spare)
     if end.continued_as is not None:
         return events.OperationBegan(key, 0, child=end.continued_as, message=mail.id)

@@ -17,8 +17,8 @@ from detent.forms.kinds import user_actions
 from detent.graph.codec import FEATURES
 from detent.ids import RUN, parse
 from detent.planner.judge import TEMPLATE_ERROR
-from detent.planner.maps import MapError, items_of, outer_values, page_of, result_of_map
-from detent.run.journal import Page
+from detent.planner.maps import COLLECT, MapError, items_of, outer_values, page_of, result_of_map
+from detent.run.journal import MAP, Page
 from detent.run.outcomes import Delegated, Done, Fail, Outcome, StepError
 from detent.values.limits import INPUT_LIMIT
 
@@ -72,6 +72,8 @@ class MapWork:
         outputs = []
         for child in run.state.maps[index].pages:
             row = await self._children.row_of(run.state.facts.tenant, parse(RUN, child))
+            if row is not None and row.output is None and (row.error or "").startswith(COLLECT):
+                return Fail(StepError(TEMPLATE_ERROR, row.error or ""), retry=False)
             outputs.append(None if row is None else row.output)
         return Done(result_of_map(run.state.maps[index], outputs))
 
@@ -103,7 +105,7 @@ def _page_start(
         name=facts.workflow,
         prepared=page_of(run.prepared, page),
         input=raw,
-        trigger="map",
+        trigger=MAP,
         queue=step.queue or run.placed.queue,
         priority=run.placed.priority if step.priority is None else step.priority,
         code=(*FEATURES, *user_actions([step])),

@@ -89,14 +89,19 @@ __all__ = [
     "compile_expression",
     "compile_template",
     "iso_text",
-    "read_path",
+    "read_known",
     "template_problems",
 ]
 
 
-def read_path(scope: Scope, path: tuple[Key, ...]) -> object:
-    """Return the value at a path, or None if there is none. Raise TruncatedValue for a response that was cut."""
-    return follow(scope, path, Reading(through_null=True, missing=True, position=0))
+def read_known(scope: Scope, path: tuple[Key, ...]) -> tuple[tuple[Key, ...], object]:
+    """Return the longest part of a path that exists, and its value. Raise TruncatedValue for a cut response."""
+    for length in range(len(path), 0, -1):
+        try:
+            return path[:length], follow(scope, path[:length], Reading(through_null=False, missing=False, position=0))
+        except MissingValue:
+            continue
+    return (), None
 
 
 # A compiled expression: guards, edges and triggers store and evaluate it.

@@ -41,11 +41,9 @@ class MissingValue(EvaluationError):
 class TruncatedValue(EvaluationError):
     """A path leads into a response that was cut off. Its content is unknown, so `??` does not apply either."""
 
-    def __init__(self, step: str, path: str, position: int | None = None) -> None:
-        super().__init__(
-            f"Cannot read '{path}' because the response from '{step}' exceeded the 256KB limit and was truncated",
-            position,
-        )
+    def __init__(self, step: str, path: str, position: int | None = None, reason: str | None = None) -> None:
+        reason = reason or f"the response from '{step}' exceeded the 256KB limit and was truncated"
+        super().__init__(f"Cannot read '{path}' because {reason}", position)
 
 
 class ExpressionLimitExceeded(EvaluationError):

@@ -94,7 +94,8 @@ def _explain(start: object, keys: tuple[Key, ...], reading: Reading) -> object:
         if isinstance(value, Deferred):
             value = resolve(value)
         if isinstance(value, Truncated):
-            raise TruncatedValue(value.step, value.field + path_text(keys[index:]), reading.position)
+            path = value.field + path_text(keys[index:])
+            raise TruncatedValue(value.step, path, reading.position, value.reason)
         if value is None and (reading.through_null or reading.missing):
             return None
         try:

@@ -36,13 +36,16 @@ class Deferred:
 
 
 class Truncated:
-    """A placeholder for a response that was cut off. Reading it, or anything in it, raises TruncatedValue."""
+    """A placeholder for a response that was cut off. Reading it, or anything in it, raises TruncatedValue.
 
-    __slots__ = ("field", "step")
+    `reason` says why it is not there, if it is not a response."""
 
-    def __init__(self, step: str, field: str = "body") -> None:
+    __slots__ = ("field", "reason", "step")
+
+    def __init__(self, step: str, field: str = "body", reason: str | None = None) -> None:
         self.step = step
         self.field = field
+        self.reason = reason
 
 
 class Headers(dict[str, object]):
@@ -77,7 +80,7 @@ def opened(value: object) -> object:
     if type(value) in PLAIN or isinstance(value, Mapping):
         return value
     if isinstance(value, Truncated):
-        raise TruncatedValue(value.step, value.field)
+        raise TruncatedValue(value.step, value.field, reason=value.reason)
     raise EvaluationError(f"a {type(value).__name__} is not a JSON value")
 
 

@@ -30,13 +30,14 @@ from detent.planner.settle import Settling
 from detent.planner.suspects import SUSPECT_AFTER, is_suspect, judge_crash
 from detent.run import events
 from detent.run.journal import NO_DATA, Decided, Entry, EntryData, Kind, MapBegun, PageEnded, encode_data
-from detent.run.outcomes import EMPTY_RESULT, Done, Fail, StepError, result_of
+from detent.run.outcomes import EMPTY_RESULT, Delegated, Done, Fail, StepError, result_of
 from detent.run.plan import NOTHING, Plan, RunEnd, StartAttempt
 from detent.run.state import MapState, Phase, RunState
 from detent.run.status import Status, moved
 
-#: Commands of users for one step, not for the whole run. They stop its attempt, whose outcome is ignored.
-_BY_PEOPLE: Final = (events.Skipped, events.Reattempted)
+#: Events that may stop the attempt of one step, whose outcome is then ignored: commands of users, and the end of a page
+#: that fails its map while the map starts other pages.
+_CALLING_OFF: Final = (events.Skipped, events.Reattempted, events.ChildEnded)
 
 
 def open_run(prepared: Prepared, state: RunState, *, now: Instant) -> tuple[Decided, Plan]:
@@ -69,7 +70,7 @@ def advance(prepared: Prepared, state: RunState, *, event: events.Event, now: In
     if change.kind is Kind.MOVED:
         return _move(prepared, state, change, name, now)
     judge = LiveJudge(prepared, state, now)
-    stop = _called_off(state, change.step) if isinstance(event, _BY_PEOPLE) else []
+    stop = _called_off(state, change) if isinstance(event, _CALLING_OFF) else []
     settled = apply(prepared, state, change, judge, now)
     end = _end_if_over(prepared, state, judge.decided, now, _why_stopped(change, name))
     entry = _write(state, change, name, judge.decided, now)
@@ -79,9 +80,11 @@ def advance(prepared: Prepared, state: RunState, *, event: events.Event, now: In
     return plan
 
 
-def _called_off(state: RunState, step: int | None) -> list[int]:
-    """Return the step if its attempt is in flight and must be stopped because of a user's command."""
-    return [step] if step is not None and state.phase[step] is Phase.RUNNING else []
+def _called_off(state: RunState, change: Change) -> list[int]:
+    """Return the step if its attempt is in flight and must be stopped."""
+    step = change.step
+    is_stopped = change.kind is not Kind.PAGED and step is not None and state.phase[step] is Phase.RUNNING
+    return [step] if is_stopped and step is not None else []
 
 
 def _move(old: Prepared, was: RunState, change: Change, name: str | None, now: Instant) -> Plan:
@@ -193,14 +196,18 @@ def _attempt_ended(
     index, outcome = event.step, event.outcome
     if state.phase[index] is not Phase.RUNNING or event.attempt != state.attempt_number(index):
         return None
+    ms = _stood(state, index, now) if index in state.maps else event.ms
     if isinstance(outcome, Done):
-        if prepared.steps[index].until is not None:
+        if prepared.steps[index].until is not None and prepared.steps[index].items is None:
             return _looked(prepared, state, event, outcome, now)
-        data = EntryData(result=msgspec.Raw(outcome.result), ms=event.ms)
+        data = EntryData(result=msgspec.Raw(outcome.result), ms=ms)
         return Change(Kind.ENDED, index, event.attempt, Ending.SUCCESS, data)
     if not isinstance(outcome, Fail):
-        return flow.attempt_ended(event, outcome, prepared, state, now)
-    return _failed(prepared, state, index, outcome, EntryData(ms=event.ms), now)
+        change = flow.attempt_ended(event, outcome, prepared, state, now)
+        if isinstance(change, Plan) and isinstance(outcome, Delegated):
+            change.start = take_ready(prepared, state)  # a map that goes on at once
+        return change
+    return _failed(prepared, state, index, outcome, EntryData(ms=ms), now)
 
 
 def _looked(prepared: Prepared, state: RunState, event: events.AttemptEnded, outcome: Done, now: Instant) -> Change:
@@ -289,14 +296,16 @@ def _page_ended(event: events.ChildEnded, prepared: Prepared, state: RunState, n
     if page is None:
         return None
     succeeded, failed = event.counts or (0, 0)
-    if event.ending is not Ending.SUCCESS and not failed:
-        failed = min(found.size, found.count - page * found.size) - succeeded  # it was stopped from outside
+    if event.ending in (Ending.CANCELLED, Ending.TIMEOUT) or (event.ending is not Ending.SUCCESS and not failed):
+        failed = min(found.size, found.count - page * found.size) - succeeded  # it was stopped before they began
     after = replace(found, succeeded=found.succeeded + succeeded, failed=found.failed + failed)
     data = EntryData(message=event.message, page=PageEnded(event.child, succeeded, failed))
     if is_intolerable(each, after):
-        data.error, data.ms = intolerable(after), _stood(state, index, now)
-        data.result = msgspec.Raw(msgspec.json.encode({"items": counts_of(after)}))
-        return Change(Kind.ENDED, index, number, Ending.FAILED, data)
+        data.ms = _stood(state, index, now)
+        result = msgspec.json.encode({"items": counts_of(after)})
+        # The retries of the step are those of its items.
+        fail = Fail(intolerable(after, event.error), result, retry=False)
+        return _failed(prepared, state, index, fail, data, now)
     if found.has_more() and event.spare is not None:
         data.pages = [event.spare]
     return Change(Kind.PAGED, index, number, None, data)

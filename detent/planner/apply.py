@@ -178,15 +178,16 @@ def _ended(prepared: Prepared, state: RunState, change: Change, settling: Settli
         state.results[index] = bytes(data.result)
     if data is not None and data.message is not None:
         forget_child(state, index)  # if it has one, this is the message of its end
-        if data.page is not None:
-            _page_ended(state, state.maps[index], data.page)
+    if data is not None and data.page is not None:
+        _page_ended(state, state.maps[index], data.page)
     state.errors.pop(index, None)  # that was the error of an earlier attempt
     if data is not None and data.finished:
         state.is_finished, state.finisher = True, index
         settling.finish(index)
         return
-    # A wait or a child has no code of its own: unless a user skipped it, a failing run gave it up.
-    is_given_up = prepared.steps[index].kind in _GIVEN_UP and (data is None or data.by is None)
+    # A wait, a child or a map has no code of its own: unless a user skipped it, a failing run gave it up.
+    has_code = prepared.steps[index].kind not in _GIVEN_UP and index not in state.maps
+    is_given_up = not has_code and (data is None or data.by is None)
     if change.ending is Ending.SKIPPED and not is_given_up:
         state.left_out[index] = None
     settling.end(index, change.ending, data.error if data else None)
@@ -202,7 +203,6 @@ def _retry(prepared: Prepared, state: RunState, change: Change, settling: Settli
     assert data is not None
     if not data.released:
         _leave_child(state, index, data, settling)
-        state.maps.pop(index, None)
         if prepared.steps[index].kind not in _WAITING:
             state.stalled = 0
         state.strikes.pop(index, None)
@@ -225,11 +225,17 @@ def _looked(state: RunState, index: int) -> None:
 
 
 def _leave_child(state: RunState, index: int, data: EntryData | None, settling: Settling) -> None:
-    """Forget the child run of a step whose attempt is over. Cancel it unless this is the message of its end."""
-    if data is not None and data.message is not None:
+    """Forget the child run of a step whose attempt is over, or its map. Cancel what is left of them.
+
+    If this is the message of a child's end, that child is not cancelled.
+    """
+    if data is not None and data.page is not None:
+        _page_ended(state, state.maps[index], data.page)
+    elif data is not None and data.message is not None:
         forget_child(state, index)
-    else:
-        settling.leave_child(index)
+        return
+    settling.leave_child(index)
+    state.maps.pop(index, None)
 
 
 def _go_on(state: RunState, data: EntryData) -> None:

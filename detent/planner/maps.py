@@ -11,7 +11,7 @@ pages are cancelled.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
 from math import ceil, sqrt
@@ -19,7 +19,7 @@ from typing import Any, Final
 
 import msgspec
 
-from detent.expressions import ExpressionError, read_path
+from detent.expressions import ExpressionError, read_known
 from detent.graph.model import Each, Ending, FailurePolicy, Graph, ItemFailure, Join, OnCrash, StepKind
 from detent.planner.judge import TEMPLATE_ERROR
 from detent.planner.prepared import Prepared
@@ -32,6 +32,8 @@ from detent.values.limits import SIZE_LIMIT
 MOST_PAGES_OPEN: Final = 8
 LARGEST_PAGE: Final = 1_000
 USUAL_PAGES: Final = 100
+#: How the error of a page begins whose values could not be collected.
+COLLECT: Final = "collect: "
 ITEMS_FAILED: Final = "items_failed"
 #: The names that belong to an item. Everything else is read when its page begins.
 _OF_ITEM: Final = ("item", "index", "result", "attempt")
@@ -97,7 +99,11 @@ def outer_values(prepared: Prepared, state: RunState, index: int) -> dict[str, A
     for reference in (reference for template in templates for reference in template.references):
         path = tuple(takewhile(lambda key: isinstance(key, str), reference.path))
         if path and path[0] not in _OF_ITEM:
-            _put(found, path, read_path(scope, path))
+            known, value = read_known(scope, path)
+            # What is missing must be missing in the page too, so only the object that lacks it is put there.
+            is_whole = len(known) == len(path) or not isinstance(value, Mapping)
+            if known:
+                _put(found, known, value if is_whole else {})
     return found
 
 
@@ -149,10 +155,11 @@ def is_intolerable(each: Each, found: MapState) -> bool:
     return has_limit and found.failed > allowed
 
 
-def intolerable(found: MapState) -> StepError:
-    """Return the error of a map whose items failed."""
+def intolerable(found: MapState, last: StepError | None) -> StepError:
+    """Return the error of a map whose items failed. `last` is the error of the page that ended last."""
     some = "1 item" if found.failed == 1 else f"{found.failed} items"
-    return StepError(ITEMS_FAILED, f"{some} of {found.count} failed", {"items": counts_of(found)})
+    reason = "" if last is None else f": {last.message}"
+    return StepError(ITEMS_FAILED, f"{some} of {found.count} failed{reason}", {"items": counts_of(found)})
 
 
 def counts_of(found: MapState) -> dict[str, int]:

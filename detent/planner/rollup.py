@@ -9,7 +9,7 @@ import msgspec
 from detent.expressions import ExpressionError
 from detent.graph.model import Ending, FailurePolicy, StepKind
 from detent.instant import Instant
-from detent.planner.maps import collected
+from detent.planner.maps import COLLECT, collected
 from detent.planner.prepared import Prepared
 from detent.planner.scope import OUTPUT, build_scope, in_context
 from detent.run.plan import RunEnd
@@ -72,11 +72,12 @@ def _page_end(prepared: Prepared, state: RunState) -> RunEnd:
     stops = prepared.graph.on_failure is FailurePolicy.FAIL_FAST
     left = state.failures if stops and not state.is_finished else []
     status = Status.FAILED if left else Status.COMPLETED
-    error = f"item {prepared.steps[left[0]].name}: {state.errors[left[0]].message}" if left else None
+    first = 0 if prepared.page is None else prepared.page.first
+    error = f"item {first + left[0]}: {state.errors[left[0]].message}" if left else None
     try:
         output = collected(prepared, state)
     except ExpressionError as problem:
-        return RunEnd(status, None, error or f"collect: {problem.message}")
+        return RunEnd(status, None, error or f"{COLLECT}{problem.message}")
     if output is None:
         error = error or "the collected values are larger than 256 KB and were not stored; gather less with collect"
     return RunEnd(status, output, error)

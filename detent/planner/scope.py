@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -27,6 +27,10 @@ from detent.run.journal import Page
 from detent.run.state import Phase, RunState
 
 _decode = msgspec.json.Decoder().decode
+_TOO_MUCH: Final = (
+    "the outputs of the items of '{0}' exceed the 256KB limit together and were not gathered; "
+    "gather less with 'collect', or read them with GET /runs/RUN/steps/{0}/items"
+)
 
 #: The place of the workflow's output. No step has this name.
 OUTPUT = "output:"
@@ -133,17 +137,17 @@ def step_view(prepared: Prepared, state: RunState, index: int) -> dict[str, obje
     view["status"] = status_word(prepared, state, index)
     raw = state.results.get(index)
     if raw is not None and state.phase[index] is Phase.ENDED:
-        _add_result(view, raw, prepared.steps[index].name)
+        _add_result(view, raw, prepared.steps[index].name, is_map=prepared.steps[index].items is not None)
     error = state.errors.get(index)
     if error is not None:
         view["error"] = {"code": error.code, "message": error.message}
     return view
 
 
-def _add_result(view: dict[str, object], raw: bytes, name: str) -> None:
+def _add_result(view: dict[str, object], raw: bytes, name: str, *, is_map: bool = False) -> None:
     result = _decode(raw)
     if result.pop("truncated", False):
-        result["body"] = Truncated(name)
+        result["body"] = Truncated(name, "output", _TOO_MUCH.format(name)) if is_map else Truncated(name)
     if "headers" in result:
         result["headers"] = Headers(result["headers"])
     view.update(result)

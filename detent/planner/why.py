@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from math import ceil
 from typing import Any, Final
 
 from detent.instant import SECOND, Instant, iso
 from detent.planner.advance import may_start
 from detent.planner.apply import UNCERTAIN
 from detent.planner.functions import function_of
+from detent.planner.maps import counts_of
 from detent.planner.prepared import Prepared
 from detent.planner.rollup import unhandled
 from detent.planner.suspects import waits_as_suspect
@@ -55,6 +57,7 @@ class Reason:
     `retry` attempt, attempts, retry, retries, last_error · `running`, `uncertain` attempt · `paused` by ·
     `child` run_id ·
     `suspect` attempt, adoptions, strikes, waits_for ("delay" or "turn") ·
+    `child` run_id, or of a map count, succeeded, failed, pages, pages_ended, open ·
     `needs` waits_for, blocked_by, or more (number of steps that are not listed) · `ended` status."""
 
     kind: ReasonKind
@@ -86,6 +89,8 @@ class Seen:
                 return ReasonKind.CHILD
             case _ if waits_as_suspect(self.state, index):
                 return ReasonKind.SUSPECT
+            case _ if index in self.state.maps:
+                return ReasonKind.CHILD
             case Phase.READY | Phase.RUNNING if index in self.state.child_of:
                 return ReasonKind.CHILD
             case Phase.SLEEPING:
@@ -126,6 +131,24 @@ def _callback(seen: Seen, index: int) -> Reason:
     else:
         message = f"Step '{name}' got no callback until {when(until, seen.now)}, and {by_whom(owned=seen.owned)}."
     return seen.reason(ReasonKind.CALLBACK, index, message, until=until)
+
+
+def _child(seen: Seen, index: int) -> Reason:
+    name, found = seen.name(index), seen.state.maps.get(index)
+    if found is None:
+        child = seen.state.child_of[index]
+        at = f"running since {when(seen.state.since[index], seen.now)}"
+        limit = "" if child.until is None else f", at most until {when(child.until, seen.now)}"
+        message = f"Step '{name}' waits for its child {child.id} ({at}{limit})."
+        return seen.reason(ReasonKind.CHILD, index, message, until=child.until, details={"run_id": child.id})
+    pages, ended = ceil(found.count / found.size), len(found.pages) - len(found.open)
+    done, failed = found.succeeded + found.failed, f" ({found.failed:,} failed)" if found.failed else ""
+    message = (
+        f"Step '{name}' runs for each item of its list: {ended:,} of {pages:,} pages, "
+        f"{done:,} of {found.count:,} items have ended{failed}."
+    )
+    details = {**counts_of(found), "pages": pages, "pages_ended": ended, "open": list(found.open)}
+    return seen.reason(ReasonKind.CHILD, index, message, details=details)
 
 
 def _sleep(seen: Seen, index: int) -> Reason:
@@ -174,14 +197,6 @@ def _running(seen: Seen, index: int) -> Reason:
     return seen.reason(ReasonKind.RUNNING, index, message, since=since, details={"attempt": attempt})
 
 
-def _child(seen: Seen, index: int) -> Reason:
-    name, child = seen.name(index), seen.state.child_of[index]
-    at = f"running since {when(seen.state.since[index], seen.now)}"
-    limit = "" if child.until is None else f", at most until {when(child.until, seen.now)}"
-    message = f"Step '{name}' waits for its child {child.id} ({at}{limit})."
-    return seen.reason(ReasonKind.CHILD, index, message, until=child.until, details={"run_id": child.id})
-
-
 def _ready(seen: Seen, index: int) -> Reason:
     state, name = seen.state, seen.name(index)
     if state.paused_by is not None:
@@ -226,6 +241,7 @@ def _uncertain(seen: Seen, index: int) -> Reason:
 
 _REASONS: Final[Mapping[ReasonKind, Callable[[Seen, int], Reason]]] = {
     ReasonKind.CALLBACK: _callback,
+    ReasonKind.CHILD: _child,
     ReasonKind.SLEEP: _sleep,
     ReasonKind.RETRY: _retry,
     ReasonKind.RUNNING: _running,
@@ -317,6 +333,7 @@ NAMED: Final = 5
 _ORDER: Final = {kind: index for index, kind in enumerate(ReasonKind)}
 _DOES: Final = {
     ReasonKind.CALLBACK: "waits for its callback",
+    ReasonKind.CHILD: "waits for its child runs",
     ReasonKind.SLEEP: "sleeps",
     ReasonKind.RETRY: "failed and is tried again",
     ReasonKind.RUNNING: "is running",

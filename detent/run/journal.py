@@ -50,6 +50,10 @@ class Placed(msgspec.Struct, omit_defaults=True, frozen=True):
     asked: bool = False
 
 
+#: What starts the pages of a map.
+MAP: Final = "map"
+
+
 class Page(msgspec.Struct, omit_defaults=True, frozen=True):
     """The items that a page of a map has: `size` items from the number `first` on. `step` is the map."""
 

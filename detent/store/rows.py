@@ -360,7 +360,8 @@ def hero_of(row: RunRow | ClaimedRun) -> tuple[str, str] | None:
 class RunCriteria:
     """A filter of runs. A field that is not given does not narrow it.
 
-    `started_after` and `started_before` bound `started_at` as [after, before). `owned`: whether a node owns the run."""
+    `started_after` and `started_before` bound `started_at` as [after, before). `owned`: whether a node owns the run.
+    `without`: runs that this started are left out."""
 
     workflow: bytes | None = None
     statuses: tuple[str, ...] = ()
@@ -375,6 +376,7 @@ class RunCriteria:
     started_after: int | None = None
     started_before: int | None = None
     owned: bool | None = None
+    without: str | None = None
 
     def given(self) -> dict[str, object]:
         """Return the given fields by name."""

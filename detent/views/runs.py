@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from math import ceil
 from typing import Any, Final
 
 import msgspec
@@ -15,6 +16,8 @@ from detent.documents.runs import (
     AttemptDocument,
     CallbackDocument,
     HeroDocument,
+    ItemCounts,
+    ItemDocument,
     OriginDocument,
     ParentDocument,
     RunDocument,
@@ -52,6 +55,7 @@ class _StepResult(msgspec.Struct):
     state: msgspec.Raw = NULL
     truncated: bool = False
     encoding: str | None = None
+    items: dict[str, int] = {}
 
 
 _read_result = msgspec.json.Decoder(_StepResult).decode
@@ -445,8 +449,37 @@ def _step(
         document.reason = "uncertain"
     elif waits_as_suspect(state, index):
         document.reason = "suspect"
-    _add_result(document, prepared.steps[index].kind, state.results.get(index))
+    if prepared.steps[index].items is None:
+        _add_result(document, prepared.steps[index].kind, state.results.get(index))
+    else:
+        _add_items(document, state, index)
     return document
+
+
+def _add_items(document: StepDocument, state: RunState, index: int) -> None:
+    """Add what a map has gathered, and the counts of its items."""
+    stored, found = state.results.get(index), state.maps.get(index)
+    result = _NO_RESULT if stored is None else _read_result(stored)
+    if found is not None:
+        pages = ceil(found.count / found.size)
+        document.items = ItemCounts(count=found.count, succeeded=found.succeeded, failed=found.failed, pages=pages)
+    elif result.items:
+        document.items = ItemCounts(**result.items, pages=0)
+    document.output = result.output
+    document.is_truncated = result.truncated or None
+
+
+def item_document(state: RunState, index: int, first: int, run: str, *, owned: bool) -> ItemDocument:
+    """Build the document of an item from the state of its page, whose first item has the number `first`."""
+    stored = state.results.get(index)
+    return ItemDocument(
+        index=first + index,
+        status=step_status(state, index, owned=owned),
+        attempts=state.attempts[index],
+        error=_failure(state.errors.get(index)),
+        result=_stored(stored or None),
+        run_id=run,
+    )
 
 
 def step_status(state: RunState, index: int, *, owned: bool) -> str:
@@ -462,6 +495,8 @@ def step_status(state: RunState, index: int, *, owned: bool) -> str:
         return "scheduled"
     if phase is Phase.READY and not owned and state.operations and state.paused_by is None:
         return "waiting"  # a durable function that was released from memory
+    if index in state.maps and state.paused_by is None:
+        return "running"  # its pages are runs of their own
     if phase in (Phase.READY, Phase.RUNNING) or index in state.begun:
         return "running" if owned and state.paused_by is None else "scheduled"
     return _WAITING.get(phase, "scheduled")

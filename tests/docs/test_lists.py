@@ -20,6 +20,7 @@ from detent.graph.model import Ending, OnCrash, StepKind
 from detent.observe import EVENTS
 from detent.observe.logs import LEVELS
 from detent.planner import judge
+from detent.planner.maps import ITEMS_FAILED
 from detent.run.status import TERMINAL
 from detent.settings import FIELDS, PREFIX
 from detent.steps import user_code
@@ -80,7 +81,7 @@ def test_every_code_of_a_step_error_has_a_row() -> None:
     ]
     written = {code for path in sources for code in _codes(ast.parse(path.read_text()))}
     told = {code for _, code in vars(http_step)["_CODES"]} | {judge.TEMPLATE_ERROR, judge.CONDITION_ERROR}
-    told |= {EXCEPTION, *vars(user_code)["_PERMANENT"].values()}
+    told |= {EXCEPTION, ITEMS_FAILED, *vars(user_code)["_PERMANENT"].values()}
     assert set(table("retries-and-failures.md", "code", "what happened", "tried again")) == written | told
 
 
@@ -89,7 +90,7 @@ def _codes(tree: ast.AST) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args:
             first = node.args[0]
-            if node.func.id == "StepError" and isinstance(first, ast.Constant):
+            if node.func.id in ("StepError", "MapError") and isinstance(first, ast.Constant):
                 yield str(first.value)
 
 

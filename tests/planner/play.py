@@ -15,6 +15,7 @@ from detent.instant import SECOND, micros
 from detent.planner import Prepared, Reuse, advance, begin_again, fold, open_later, open_run, prepare
 from detent.planner.advance import take_ready
 from detent.planner.calls import make_call
+from detent.planner.maps import pages_open
 from detent.planner.moves import graph_of as moved_to
 from detent.planner.scope import status_word
 from detent.planner.version_move import Movable, MoveWish, Refused, plan_move
@@ -53,7 +54,8 @@ def settled(state: RunState, woken: frozenset[int] = frozenset()) -> dict[str, A
     """A state without what is volatile: what runs is only ready to a fold, and a step that was woken for its next
     attempt still waits for it there, since waking writes nothing."""
     phases = [Phase.READY if phase is Phase.RUNNING else phase for phase in state.phase]
-    started = set(state.child_of)
+    mapped = {index for index in state.maps if state.phase[index] is not Phase.ENDED}
+    started = set(state.child_of) | mapped
     for index in woken - started:
         assert phases[index] in (Phase.READY, Phase.RETRYING)
         phases[index] = Phase.READY
@@ -62,7 +64,7 @@ def settled(state: RunState, woken: frozenset[int] = frozenset()) -> dict[str, A
         assert phases[index] in (Phase.READY, Phase.RETRYING, Phase.CHILD)
         phases[index] = Phase.CHILD
     names = (
-        *("status", "ending", "taken", "undecided", "attempts", "adoptions_before", "since", "results", "errors"),
+        *("status", "ending", "taken", "undecided", "attempts", "since", "results", "errors"),
         *(
             "early",
             "edge_errors",
@@ -89,11 +91,16 @@ def settled(state: RunState, woken: frozenset[int] = frozenset()) -> dict[str, A
             "moved_version",
             "old_waits",
         ),
-        *("history", "operations", "child_of", "children", "cancelled", "unsure", "looks"),
+        *("history", "operations", "child_of", "maps", "children", "cancelled", "unsure", "looks"),
     )
     return {
         **{name: getattr(state, name) for name in names},
         "phase": phases,
+        # The next attempt of a step that has ended has no number.
+        "adoptions_before": [
+            None if phase is Phase.ENDED else number
+            for phase, number in zip(phases, state.adoptions_before, strict=True)
+        ],
         "until": {index: until for index, until in state.until.items() if index not in woken | started},
         "begun": list(state.begun.items()),
     }
@@ -199,9 +206,17 @@ class Play:
             assert runs_code(self.prepared.steps[start.step].kind), "a sleep or a wait was started as an attempt"
             self.started.append(self.prepared.steps[start.step].name)
             if start.on_record:
-                is_child = self.prepared.steps[start.step].kind is StepKind.SUBWORKFLOW
-                child = f"run_{next(self.child_ids)}" if is_child else None
-                self.tell(events.AttemptStarting(start.step, child))
+                self.tell(self._starting(start.step))
+
+    def _starting(self, index: int) -> events.AttemptStarting:
+        each = self.prepared.graph.steps[index].each
+        if each is not None:
+            return events.AttemptStarting(index, pages=tuple(self.new_run() for _ in range(pages_open(each))))
+        is_child = self.prepared.steps[index].kind is StepKind.SUBWORKFLOW
+        return events.AttemptStarting(index, self.new_run() if is_child else None)
+
+    def new_run(self) -> str:
+        return f"run_{next(self.child_ids)}"
 
     def check_fold(self) -> None:
         folded = fold(self.version, self.facts, self.opening, self.entries, self.versions)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from detent.graph import codec
-from detent.graph.model import Edge, Ending, FailurePolicy, Graph, StepKind
+from detent.graph.model import Edge, Ending, FailurePolicy, Graph, Step, StepKind
 from detent.planner import advance, fold
 from detent.planner.scope import status_word
 from detent.run import events
@@ -47,7 +47,7 @@ def test_many_seeded_runs_end_and_their_journals_add_up(trouble: float) -> None:
         over = _lived(random.Random(seed), trouble=trouble)
         _check_over(over)
         kinds.update(entry.kind for entry in over.entries)
-    usual = {Kind.ENDED, Kind.RETRY, Kind.STARTED}
+    usual = {Kind.ENDED, Kind.RETRY, Kind.STARTED, Kind.PAGED}
     assert set(kinds) == (set(Kind) - OF_FUNCTIONS if trouble else usual), "the worlds have become too quiet"
 
 
@@ -68,12 +68,23 @@ def _check_over(over: Play) -> None:
 
 
 def _check_children(over: Play) -> None:
-    """An attempt of a step starts one child. Each child has ended by its own message, or was cancelled once."""
+    """An attempt of a step starts one child, or the pages of a map, each once. Each child and page has ended by its own
+    message, or was cancelled once."""
     current: dict[str | None, str] = {}
     attempts: set[tuple[str | None, int]] = set()
     left: list[str] = []
+    open_pages: dict[str | None, set[str]] = {}
+    all_pages: set[str] = set()
     for entry in over.entries:
         data = decode_data(entry.data)
+        if data.page is not None:
+            open_pages[entry.step].remove(data.page.child)
+        if entry.kind == Kind.PAGED:
+            assert all_pages.isdisjoint(data.pages), "a page began twice"
+            all_pages.update(data.pages)
+            open_pages.setdefault(entry.step, set()).update(data.pages)
+        elif entry.step in open_pages and not data.released:
+            left += open_pages.pop(entry.step)
         if entry.kind == Kind.STARTED and data.child is not None:
             if data.message is None:
                 assert (entry.step, entry.attempt) not in attempts, "an attempt has two children"
@@ -83,7 +94,7 @@ def _check_children(over: Play) -> None:
         elif entry.step in current and not data.released and entry.kind != Kind.STARTED:
             child = current.pop(entry.step)
             left += [] if data.message is not None else [child]
-    left += current.values()
+    left += [*current.values(), *(page for pages in open_pages.values() for page in pages)]
     assert sorted(left) == sorted(over.cancelled)
 
 
@@ -126,6 +137,8 @@ def test_an_event_told_twice_plans_nothing_the_second_time(rng: random.Random) -
         for event in world.told[count:]:
             if isinstance(event, events.AttemptEnded) and isinstance(event.outcome, Move):
                 continue  # it counts its steps otherwise from then on
+            if isinstance(event, events.AttemptEnded) and isinstance(event.outcome, Delegated):
+                continue  # a map may make another attempt with the same number
             before = settled(world.play.state)
             assert advance(world.play.prepared, world.play.state, event=event, now=world.play.now) is NOTHING
             assert settled(world.play.state) == before
@@ -161,12 +174,25 @@ def _fixed(rng: random.Random, graph: Graph) -> dict[str, Ending]:
         StepKind.SUBWORKFLOW: (Ending.SUCCESS, Ending.FAILED),
     }
     others = (Ending.SUCCESS, Ending.SUCCESS, Ending.FAILED, Ending.TIMEOUT, Ending.TEMPLATE_ERROR)
-    return {
-        step.name: Ending.SUCCESS
-        if step.kind is StepKind.WAIT and step.config["timeout"] is None
-        else rng.choice(choices.get(step.kind, others))
-        for step in graph.steps
-    }
+    found = {}
+    for step in graph.steps:
+        if step.each is not None:
+            found[step.name] = _list_problem(step) or rng.choice((Ending.SUCCESS, Ending.FAILED))
+        elif step.kind is StepKind.WAIT and step.config["timeout"] is None:
+            found[step.name] = Ending.SUCCESS
+        else:
+            found[step.name] = rng.choice(choices.get(step.kind, others))
+    return found
+
+
+def _list_problem(step: Step) -> Ending | None:
+    """How a map ends whose list has nothing to run for."""
+    items = None if step.each is None else step.each.items
+    if isinstance(items, str):
+        return Ending.TEMPLATE_ERROR if "missing" in items else Ending.FAILED
+    if isinstance(items, list) and step.each is not None and len(items) > step.each.max_items:
+        return Ending.FAILED
+    return Ending.SUCCESS if items == [] else None
 
 
 def _outcome(ending: Ending) -> Outcome:
@@ -182,7 +208,9 @@ def _live_out(run: Play, would: Mapping[str, Ending], order: random.Random) -> P
         moves = [(index, phase) for index, phase in enumerate(run.state.phase) if phase in LIVE]
         index, phase = order.choice(moves)
         name = run.prepared.steps[index].name
-        if phase is Phase.RUNNING and index in run.state.child_of:
+        if index in run.state.maps:
+            _go_on_with_map(run, index, would[name])
+        elif phase is Phase.RUNNING and index in run.state.child_of:
             run.attempt(name, Delegated())
         elif phase is Phase.CHILD:
             run.tell(_child_end(index, run.state.child_of[index].id, would[name]))
@@ -193,6 +221,18 @@ def _live_out(run: Play, would: Mapping[str, Ending], order: random.Random) -> P
         else:
             run.wake(index)
     return run
+
+
+def _go_on_with_map(run: Play, index: int, ending: Ending) -> None:
+    """Let the attempt of a map report, or let one of its pages end. All of its items end as the map shall."""
+    found, name = run.state.maps[index], run.prepared.steps[index].name
+    if run.state.phase[index] is Phase.CHILD:
+        page, failed = next(iter(found.open)), found.size if ending is Ending.FAILED else 0
+        run.tell(events.ChildEnded(index, page, ending, b"{}", None, 3, (found.size - failed, failed), run.new_run()))
+    elif found.open or found.has_more():
+        run.attempt(name, Delegated(len(found.pages)))
+    else:
+        run.attempt(name, failure(retry=False) if ending is Ending.FAILED else Done(answer(200)))
 
 
 LIVE = (Phase.RUNNING, Phase.WAITING, Phase.SLEEPING, Phase.RETRYING, Phase.CHILD)

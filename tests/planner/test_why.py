@@ -266,6 +266,7 @@ BLOCKING = {
     Phase.RETRYING: {"retry", "sleep", "ready", "running"},
     Phase.SLEEPING: {"sleep"},
     Phase.WAITING: {"callback"},
+    Phase.CHILD: {"child"},
     Phase.UNCERTAIN: {"uncertain"},
     Phase.PENDING: {"needs"},
 }
@@ -282,7 +283,10 @@ def _check(run: Play, *, owned: bool) -> None:
     named = {reason.step: reason for reason in reasons if reason.step is not None}
     steps = [step for step in run.prepared.steps if state.phase[step.index] is not Phase.ENDED]
     assert set(named) == {step.name for step in steps}
-    assert all(named[step.name].kind in BLOCKING[state.phase[step.index]] for step in steps)
+    for step in steps:
+        is_map = step.index in state.maps and named[step.name].kind != "suspect"
+        expected = {"child"} if is_map else BLOCKING[state.phase[step.index]]
+        assert named[step.name].kind in expected
     assert any(reason.kind == "paused" for reason in reasons) == (state.paused_by not in (None, "uncertain"))
     for reason in reasons:
         assert reason.kind != "needs" or {named[cause].kind for cause in reason.details["blocked_by"]} - {"needs"}

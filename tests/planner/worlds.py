@@ -11,10 +11,12 @@ from detent.graph.model import (
     ON_ANY,
     ON_RAN,
     ON_SUCCESS,
+    Each,
     Edge,
     Ending,
     FailurePolicy,
     Graph,
+    ItemFailure,
     Join,
     OnCrash,
     Repeat,
@@ -25,9 +27,10 @@ from detent.graph.model import (
 )
 from detent.instant import SECOND
 from detent.planner import Reuse, fork_plan, prepare, retry_plan
+from detent.planner.maps import pages_open, result_of_map
 from detent.run import events
 from detent.run.outcomes import Cancel, Delegated, Done, Finish, Move, Outcome, Pause, Reattempt, Skip, StepError
-from detent.run.state import Phase
+from detent.run.state import MapState, Phase
 from tests.planner.play import NOON, Play, answer, facts_of, failure
 
 ENDING_SETS = (ON_SUCCESS, ON_ANY, ON_RAN, FAILURES, frozenset({Ending.SKIPPED}), frozenset({Ending.TIMEOUT}))
@@ -41,6 +44,7 @@ KINDS = (
     *(StepKind.ACTION, StepKind.ACTION, StepKind.HTTP, StepKind.SLEEP, StepKind.WAIT),
     *(StepKind.CONDITION, StepKind.SUBWORKFLOW),
 )
+MAPPED = (StepKind.ACTION, StepKind.HTTP, StepKind.SUBWORKFLOW)
 
 
 def random_graph(rng: random.Random, *, most: int = 9, policies: tuple[FailurePolicy, ...] = POLICIES) -> Graph:
@@ -101,6 +105,23 @@ def _step(rng: random.Random, name: str, needs: list[str]) -> Step:
         timeout=rng.choice((None, 30.0)),
         repeat=rng.choice(REPEATS) if kind in (StepKind.ACTION, StepKind.HTTP) and rng.random() < 0.15 else None,
         route=rng.choice(tuple(Route)),
+        each=_each(rng) if kind in MAPPED and rng.random() < 0.3 else None,
+    )
+
+
+def _each(rng: random.Random) -> Each:
+    """A map over a few items. Its list may be empty, missing, too long or no list at all."""
+    broken = rng.choice(("{{ trigger.body.missing }}", "{{ 5 }}", list(range(50))))
+    items = broken if rng.random() < 0.1 else list(range(rng.choice((0, 1, 2, 5, 9, 20))))
+    policy = rng.choice(tuple(ItemFailure))
+    goes_on = policy is ItemFailure.CONTINUE
+    return Each(
+        items,
+        parallel=rng.choice((1, 1, 2, 3, 4, 7, 30)),
+        on_failure=policy,
+        tolerate=rng.choice((0, 0, 1, 3)) if goes_on else 0,
+        tolerate_share=rng.choice((0.0, 0.0, 0.2)) if goes_on else 0.0,
+        max_items=40,
     )
 
 
@@ -132,6 +153,9 @@ class World:
         self.play = Play(prepare(graph), facts_of(graph), checks=checks, opens_at=opens_at, reuse=reuse)
         self.told: list[events.Event] = []
         self.codes = True  # its steps may be code that asks for another graph
+        self.looks: dict[int, list[str]] = {}  # of an attempt of a map: the pages that had begun when it looked
+        self.pages: set[str] = set()  # pages that were started
+        self.over: dict[str, tuple[int, int]] = {}  # how the items of pages ended that were counted
 
     def live(self, most: int = 2_000) -> Play:
         """Answer every attempt until the run is over."""
@@ -181,6 +205,9 @@ class World:
         if phase is Phase.WAITING:
             self._tell(events.Received(index, answer(200, {"paid": True}), 1))
             return
+        if index in self.play.state.maps:
+            self._go_on_with_map(index)
+            return
         child = self.play.state.child_of.get(index)
         if child is not None and (phase is Phase.CHILD or self.rng.random() < 0.3):
             self._tell(self._news_of(index, child.id))
@@ -199,6 +226,49 @@ class World:
         ending = self.rng.choice((Ending.SUCCESS, Ending.SUCCESS, Ending.FAILED, Ending.TIMEOUT, Ending.CANCELLED))
         error = None if ending is Ending.SUCCESS else StepError("child", f"{child} ended as {ending}")
         return events.ChildEnded(index, child, ending, b'{"output":1}' if error is None else b"{}", error, 3)
+
+    def _go_on_with_map(self, index: int) -> None:
+        """One thing that happens to a map: its attempt looks, starts pages or reports, or a page ends."""
+        state = self.play.state
+        found, is_running = state.maps[index], state.phase[index] is Phase.RUNNING
+        each = self.play.prepared.graph.steps[index].each
+        assert each is not None
+        assert len(found.open) <= pages_open(each), "more pages are open at once than the map allows"
+        ending = [page for page in found.open if page in self.pages]
+        if ending and (not is_running or self.rng.random() < 0.4):
+            self._end_page(index, found, self.rng.choice(ending))
+        elif not is_running:
+            raise AssertionError(f"a map waits for pages that were never started: {found}")
+        elif index not in self.looks:
+            self.looks[index] = list(found.pages)
+            self.pages.update(found.open)  # a page that exists is not started again
+        else:
+            self._report(index, found, self.looks.pop(index))
+
+    def _report(self, index: int, found: MapState, seen: list[str]) -> None:
+        outcome: Outcome = Delegated(len(seen))
+        if not found.has_more() and not found.open and seen == found.pages:
+            outcome = Done(result_of_map(found, [b"[]" for _ in seen]))
+        elif self.trouble and self.rng.random() < 0.1:
+            outcome = failure("page_too_large", retry=False)
+        self._tell(events.AttemptEnded(index, self.play.state.attempt_number(index), outcome, 1.0))
+
+    def _end_page(self, index: int, found: MapState, page: str) -> None:
+        size = min(found.size, found.count - found.open[page] * found.size)
+        each = self.play.prepared.graph.steps[index].each
+        assert each is not None
+        failed = self.rng.choice((0, 0, 0, 0, self.rng.randint(0, size)))
+        ending = Ending.FAILED if failed and each.on_failure is ItemFailure.STOP else Ending.SUCCESS
+        counts: tuple[int, int] | None = (size - failed, failed)
+        if self.trouble and self.rng.random() < 0.1:
+            ending = self.rng.choice((Ending.CANCELLED, Ending.TIMEOUT, Ending.FAILED))
+            counts = self.rng.choice((None, (0, 0), (size - 1, 0)))
+        error = None if ending is Ending.SUCCESS else StepError("child", f"{page} ended as {ending}")
+        before, spare = replace(found), self.play.new_run()
+        self._tell(events.ChildEnded(index, page, ending, b"{}", error, 3, counts, spare))
+        assert page not in self.over, "a page is counted twice"
+        self.over[page] = (found.succeeded - before.succeeded, found.failed - before.failed)
+        assert sum(self.over[page]) == size, "an item is not counted, or twice"
 
     def _flow_control(self) -> Outcome:
         """What code can ask for beside success and failure."""
@@ -236,16 +306,20 @@ class World:
             case 6 | 7 if waits:
                 self._tell(events.Received(rng.choice(waits), answer(200), 2))
             case 8 | 9:
+                self.looks.clear()
                 play.crash(rng.choice((1, 2, 3)), rng.choice((0.0, 2.0, 300.0)))
             case 10:
+                self.looks.clear()
                 play.reload()
                 self._tell(events.Resumed("ann") if play.state.paused_by is not None else events.Adopted("node"))
             case 11 if play.state.doubts:
                 self._tell(self._verdict())
             case 12 if rng.random() < 0.2:
                 self._tell(rng.choice((events.Cancelled("ann"), events.Expired(), events.Finished("ann"))))
-            case 17 if play.state.begun or play.state.child_of:
-                self._tell(events.Released(rng.choice([*play.state.begun, *play.state.child_of])))
+            case 17 if play.state.begun or play.state.child_of or play.state.maps:
+                some = rng.choice([*play.state.begun, *play.state.child_of, *play.state.maps])
+                self.looks.pop(some, None)
+                self._tell(events.Released(some))
             case 13 | 14:
                 self._tell(events.Skipped(some, "ann"))
             case 15 | 16:
@@ -253,7 +327,14 @@ class World:
 
     def _tell(self, event: events.Event) -> None:
         self.told.append(event)
-        self.play.tell(event)
+        plan = self.play.tell(event)
+        for index in plan.stop:
+            self.looks.pop(index, None)  # its attempt was stopped
+        self.looks = {index: seen for index, seen in self.looks.items() if self._is_in_flight(index)}
+
+    def _is_in_flight(self, index: int) -> bool:
+        state = self.play.state
+        return index in state.maps and state.phase[index] is Phase.RUNNING
 
 
 def some_version(rng: random.Random, graph: Graph) -> tuple[Graph, dict[str, str]]:

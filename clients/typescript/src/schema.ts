@@ -390,6 +390,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/executions/{run}/steps/{step}/items": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the items of a map
+         * @description List the items of a step that runs for each item of a list, in their order, with status and result. A page may
+         *     have fewer items than `limit`, also none, although there are more; `next_cursor` is null on the last one.
+         */
+        get: operations["listExecutionItems"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/executions/{run}/steps/{step}/resolve": {
         parameters: {
             query?: never;
@@ -880,6 +901,27 @@ export interface paths {
          *     yet.
          */
         post: operations["skipRunStep"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{run}/steps/{step}/items": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the items of a map
+         * @description List the items of a step that runs for each item of a list, in their order, with status and result. A page may
+         *     have fewer items than `limit`, also none, although there are more; `next_cursor` is null on the last one.
+         */
+        get: operations["listRunItems"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2019,9 +2061,20 @@ export interface components {
             step: string;
             was: string;
         };
+        /** DiffDocument */
+        DiffDocument: {
+            edges: components["schemas"]["EdgeDifferences"];
+            from: number | string;
+            same: boolean;
+            settings: components["schemas"]["FieldChangeDocument"][];
+            steps: components["schemas"]["StepDifferences"];
+            to: number | string;
+            workflow: string;
+            workflow_id: string;
+        };
         /** One[DiffDocument] */
         DiffDocumentAnswer: {
-            data: components["schemas"]["workflows_DiffDocument"];
+            data: components["schemas"]["DiffDocument"];
         };
         /** DraftDocument */
         DraftDocument: {
@@ -2219,6 +2272,27 @@ export interface components {
         HierarchyDocumentAnswer: {
             data: components["schemas"]["HierarchyDocument"];
         };
+        /** ItemCounts */
+        ItemCounts: {
+            count: number;
+            failed: number;
+            pages: number;
+            succeeded: number;
+        };
+        /** ItemDocument */
+        ItemDocument: {
+            attempts: number;
+            error: components["schemas"]["StepFailure"] | null;
+            index: number;
+            result: unknown;
+            run_id: string | null;
+            status: string;
+        };
+        /** Many[ItemDocument] */
+        ItemDocumentPage: {
+            data: components["schemas"]["ItemDocument"][];
+            next_cursor?: string | null;
+        };
         /** One[list[str]] */
         ListStrAnswer: {
             data: string[];
@@ -2278,6 +2352,13 @@ export interface components {
         OriginDocument: {
             kind: string;
             run_id: string;
+        };
+        /** ParameterDiffDocument */
+        ParameterDiffDocument: {
+            field: string;
+            new: string | null;
+            old: string | null;
+            step: string;
         };
         /** ParentDocument */
         ParentDocument: {
@@ -2342,13 +2423,6 @@ export interface components {
             message: string;
             run_id: string;
         };
-        /** DiffDocument */
-        rehearsal_DiffDocument: {
-            field: string;
-            new: string | null;
-            old: string | null;
-            step: string;
-        };
         /** RehearsalDocument */
         RehearsalDocument: {
             days: number;
@@ -2371,7 +2445,7 @@ export interface components {
         /** RehearsalGroupDocument */
         RehearsalGroupDocument: {
             detours: components["schemas"]["DetourDocument"][];
-            differences: components["schemas"]["rehearsal_DiffDocument"][];
+            differences: components["schemas"]["ParameterDiffDocument"][];
             examples: string[];
             failures: components["schemas"]["FailureDocument"][];
             in_flight: boolean;
@@ -2555,6 +2629,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             is_truncated?: boolean | null;
+            items?: components["schemas"]["ItemCounts"] | null;
             next_at?: string | null;
             output?: unknown;
             query?: {
@@ -2737,17 +2812,6 @@ export interface components {
             data: components["schemas"]["WorkflowDocument"][];
             next_cursor?: string | null;
         };
-        /** DiffDocument */
-        workflows_DiffDocument: {
-            edges: components["schemas"]["EdgeDifferences"];
-            from: number | string;
-            same: boolean;
-            settings: components["schemas"]["FieldChangeDocument"][];
-            steps: components["schemas"]["StepDifferences"];
-            to: number | string;
-            workflow: string;
-            workflow_id: string;
-        };
     };
     responses: never;
     parameters: never;
@@ -2851,7 +2915,7 @@ export interface operations {
                  */
                 origin?: string;
                 /**
-                 * @description Only the child runs of this run.
+                 * @description Only runs that this run started, with the pages of its maps.
                  * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
                  */
                 parent?: string;
@@ -2884,7 +2948,7 @@ export interface operations {
                  */
                 status?: ("pending" | "running" | "paused" | "completed" | "failed" | "cancelled" | "timeout" | "active" | "ready" | "performing")[];
                 /**
-                 * @description Only runs started by this: api, cron, webhook, event, manual, or a trigger's id.
+                 * @description Only runs started by this: api, cron, webhook, event, manual, map, or a trigger's id.
                  * @example cron
                  */
                 trigger?: string;
@@ -4212,6 +4276,86 @@ export interface operations {
             };
         };
     };
+    listExecutionItems: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the page before. It belongs to this list, filter and order. */
+                cursor?: string;
+                /**
+                 * @description How many at most, 1 to 200.
+                 * @example 50
+                 */
+                limit?: number;
+                /**
+                 * @description Only items with this status, such as `failed`, `success` or `running`.
+                 * @example failed
+                 */
+                status?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The run's id.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                run: string;
+                /**
+                 * @description The step's name.
+                 * @example charge
+                 */
+                step: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the list. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ItemDocumentPage"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
     resolveExecutionStep: {
         parameters: {
             query?: never;
@@ -4676,7 +4820,7 @@ export interface operations {
                  */
                 origin?: string;
                 /**
-                 * @description Only the child runs of this run.
+                 * @description Only runs that this run started, with the pages of its maps.
                  * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
                  */
                 parent?: string;
@@ -4709,7 +4853,7 @@ export interface operations {
                  */
                 status?: ("pending" | "running" | "paused" | "completed" | "failed" | "cancelled" | "timeout" | "active" | "ready" | "performing")[];
                 /**
-                 * @description Only runs started by this: api, cron, webhook, event, manual, or a trigger's id.
+                 * @description Only runs started by this: api, cron, webhook, event, manual, map, or a trigger's id.
                  * @example cron
                  */
                 trigger?: string;
@@ -6001,6 +6145,86 @@ export interface operations {
             };
             /** @description Not allowed from this origin or under this host name. */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    listRunItems: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the page before. It belongs to this list, filter and order. */
+                cursor?: string;
+                /**
+                 * @description How many at most, 1 to 200.
+                 * @example 50
+                 */
+                limit?: number;
+                /**
+                 * @description Only items with this status, such as `failed`, `success` or `running`.
+                 * @example failed
+                 */
+                status?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The run's id.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                run: string;
+                /**
+                 * @description The step's name.
+                 * @example charge
+                 */
+                step: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the list. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ItemDocumentPage"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8913,7 +9137,7 @@ export interface operations {
                  */
                 origin?: string;
                 /**
-                 * @description Only the child runs of this run.
+                 * @description Only runs that this run started, with the pages of its maps.
                  * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
                  */
                 parent?: string;
@@ -8946,7 +9170,7 @@ export interface operations {
                  */
                 status?: ("pending" | "running" | "paused" | "completed" | "failed" | "cancelled" | "timeout" | "active" | "ready" | "performing")[];
                 /**
-                 * @description Only runs started by this: api, cron, webhook, event, manual, or a trigger's id.
+                 * @description Only runs started by this: api, cron, webhook, event, manual, map, or a trigger's id.
                  * @example cron
                  */
                 trigger?: string;

@@ -149,6 +149,14 @@ PAST_ATTEMPT: Final[dict[str, Any]] = {
     "error_message": "HTTP 503",
     "error_traceback": None,
 }
+ITEM: Final[dict[str, Any]] = {
+    "index": 17,
+    "status": "failed",
+    "attempts": 3,
+    "error": {"code": "http_status", "message": "HTTP 503", "detail": None},
+    "result": {"status_code": 503, "headers": {}, "body": None},
+    "run_id": _OTHER,
+}
 TIMELINE_ENTRY: Final[dict[str, Any]] = {
     "run_id": _RUN,
     "workflow": "order-processing",

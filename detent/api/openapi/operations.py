@@ -270,12 +270,14 @@ PAGE_PARAMETERS: Final = (
 RUN_PARAMETERS: Final[tuple[Parameter, ...]] = (
     query("status", _STATUSES, _STATUS_HELP, ["failed", "timeout"]),
     query("workflow", TEXT, "Only runs of this workflow, by id or name.", "order-processing"),
-    query("trigger", TEXT, f"Only runs started by this: {', '.join(TriggerType)}, or a trigger's id.", "cron"),
+    query("trigger", TEXT, f"Only runs started by this: {', '.join(TriggerType)}, map, or a trigger's id.", "cron"),
     query("hero", TEXT, "Only runs about this, `type:id`.", "order:123"),
     query("label", texts(), "Only runs with this label, `key:value`; several mean all of them.", ["team:shop"]),
     query("request_id", TEXT, "Only the run that this request id started.", "order-123"),
     query("origin", TEXT, "Only runs made from this run by retry, rerun or fork.", "run_01k5c1v6p2f7x8y9z0a1b2c3d4"),
-    query("parent", TEXT, "Only the child runs of this run.", "run_01k5c1v6p2f7x8y9z0a1b2c3d4"),
+    query(
+        "parent", TEXT, "Only runs that this run started, with the pages of its maps.", "run_01k5c1v6p2f7x8y9z0a1b2c3d4"
+    ),
     query("started_after", _INSTANT, "Only runs that began at this instant or later.", "2026-02-22T00:00:00Z"),
     query("started_before", _INSTANT, "Only runs that began before this instant.", "2026-02-23T00:00:00Z"),
     query(
@@ -284,6 +286,10 @@ RUN_PARAMETERS: Final[tuple[Parameter, ...]] = (
         "Newest first, or oldest first.",
         "started_at",
     ),
+    *PAGE_PARAMETERS,
+)
+ITEM_PARAMETERS: Final[tuple[Parameter, ...]] = (
+    query("status", TEXT, "Only items with this status, such as `failed`, `success` or `running`.", "failed"),
     *PAGE_PARAMETERS,
 )
 WAIT: Final = query("wait", TEXT, "Delay the answer until the run has ended, at most so long (up to 60s).", "30s")

@@ -1,4 +1,4 @@
-"""Routes of histories: the attempts of one run, and the timeline of all runs of one hero."""
+"""Routes of histories: the attempts of one run, the items of its maps, and the timeline of all runs of one hero."""
 
 from __future__ import annotations
 
@@ -8,13 +8,22 @@ import msgspec
 from litestar import Response, get
 from litestar.params import FromPath
 
-from detent.api.filters import read_hero_page, read_places_page
+from detent.api.filters import read_hero_page, read_item_page, read_places_page
 from detent.api.openapi import examples
-from detent.api.openapi.operations import PAGE_PARAMETERS, TEXT, answers, operation, query, refusals
+from detent.api.openapi.operations import (
+    ITEM_PARAMETERS,
+    PAGE_PARAMETERS,
+    TEXT,
+    answers,
+    operation,
+    query,
+    refusals,
+)
 from detent.api.request import AnyRequest, CursorScope, commands, tenant_of
 from detent.api.routes.runs import places
 from detent.documents.answers import Many
 from detent.documents.journal import PastAttemptDocument, TimelineEntry
+from detent.documents.runs import ItemDocument
 from detent.errors import NotFound
 from detent.ids import RUN, show
 from detent.instant import as_datetime
@@ -48,6 +57,25 @@ async def list_run_history(request: AnyRequest, run: FromPath[str]) -> Response[
     shown = [_attempt(row) for row in rows[page.begin : page.begin + page.limit]]
     behind = page.begin + page.limit
     return Response(Many(shown, scope.cursor(str(behind).encode()) if behind < len(rows) else None))
+
+
+@get(
+    places("/{run:str}/steps/{step:str}/items", below=False),
+    tags=["runs"],
+    summary="List the items of a map",
+    operation_class=operation(*ITEM_PARAMETERS),
+    responses={
+        **answers(200, Many[ItemDocument], "A page of the list.", examples.many(examples.ITEM)),
+        **refusals(400, 404, 409),
+    },
+)
+async def list_run_items(request: AnyRequest, run: FromPath[str], step: FromPath[str]) -> Response[Many[ItemDocument]]:
+    """List the items of a step that runs for each item of a list, in their order, with status and result. A page may
+    have fewer items than `limit`, also none, although there are more; `next_cursor` is null on the last one."""
+    scope = CursorScope("items", tenant_of(request), run, step)
+    page = read_item_page(request.scope["query_string"], scope)
+    found = await commands(request).items.find(run, step, begin=page.begin, limit=page.limit, status=page.status)
+    return Response(Many(found.items, None if found.next is None else scope.cursor(str(found.next).encode())))
 
 
 _TIMELINE: Final[dict[str, Any]] = {
@@ -119,4 +147,4 @@ def _timeline_entry(one: TimelineRow) -> TimelineEntry:
     return TimelineEntry(run_id=show(RUN, one.entry.run), workflow=one.workflow_name, **fields)
 
 
-ROUTES = [list_run_history, tell_hero_timeline, tell_timeline]
+ROUTES = [list_run_history, list_run_items, tell_hero_timeline, tell_timeline]

@@ -1,4 +1,4 @@
-"""`detent runs list|show|why|wait|history|timeline`: show runs. `runs_control.py` has the commands that change runs."""
+"""`detent runs list|show|why|wait|history|items|timeline`: show runs. `runs_control.py` has those that change runs."""
 
 from __future__ import annotations
 
@@ -116,6 +116,40 @@ def _print_traceback(row: Document) -> None:
     if row["error_traceback"]:
         out.print(f"\n[bold]{plain(row['step'])}[/] attempt {row['attempt']}")
         out.print(plain(row["error_traceback"].rstrip()), style=_FAINT)
+
+
+_ITEM_COLUMNS: Final = (
+    Column("item", right=True),
+    Column("status"),
+    Column("attempts", right=True),
+    Column("page"),
+    Column("error", may_shrink=True),
+)
+
+
+def list_items(
+    run: Annotated[str, typer.Argument(help="The id of a run, run_...")],
+    step: Annotated[str, typer.Argument(help="A step that runs for each item of a list.")],
+    status: Annotated[str | None, typer.Option("--status", "-s", help="Only items with this status, failed.")] = None,
+    limit: Limit = 1_000,
+    as_json: Json = False,
+    url: Url = None,
+    database: Database = None,
+) -> None:
+    """List the items of a step that runs for each item of a list."""
+    with open_client(settings_of(database_url=database), url) as client:
+        call = runs.items(run, step, status=status, limit=min(limit, _ENTRIES_PAGE))
+        found = list(islice(client.each(call), limit))
+    if as_json:
+        print_json(found)
+        return
+    rows = ([str(one["index"]), marked(one["status"]), str(one["attempts"]), *_item_place(one)] for one in found)
+    show_table(_ITEM_COLUMNS, rows, nothing="there are no such items", titled=True)
+
+
+def _item_place(item: Document) -> list[str | Text]:
+    error = item["error"]["message"] if item["error"] else ""
+    return [faint(item["run_id"] or ""), Text(one_line(error), style="red")]
 
 
 def list_timeline(
@@ -394,5 +428,6 @@ def add_to(app: typer.Typer) -> None:
     app.command("why")(explain_run)
     app.command("wait")(wait_for_run)
     app.command("history")(show_history)
+    app.command("items")(list_items)
     app.command("timeline")(list_timeline)
     runs_control.add_to(app)

@@ -246,4 +246,5 @@ def _is_meant(row: StoredRun, where: RunCriteria) -> bool:
         and (where.started_after is None or new.started_at >= where.started_after)
         and (where.started_before is None or new.started_at < where.started_before)
         and (where.owned is None or where.owned == (row.owner is not None))
+        and (where.without is None or new.trigger != where.without)
     )

@@ -422,6 +422,8 @@ def _conditions(shape: _Shape) -> list[ColumnElement[bool]]:
         conditions.append(run.c.status.not_in([literal_column("'running'"), literal_column("'completed'")]))
     if owned is not None:
         conditions.append(run.c.owner.is_not(None) if owned else run.c.owner.is_(None))
+    if "without" in names:
+        conditions.append(run.c.trigger != bindparam("without"))
     if "started_after" in names:
         conditions.append(run.c.started_at >= bindparam("started_after"))
     if "started_before" in names:

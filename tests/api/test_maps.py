@@ -1,0 +1,326 @@
+"""Maps: a step that runs once for each item of a list, from its definition to its answer."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.api.conftest import EVERY_DATABASE
+from tests.api.server import Detent
+from tests.api.shop import Shop
+
+LARGE = "x" * 3_000
+
+
+def echo(items: Any, **more: Any) -> dict[str, Any]:
+    return {"for_each": items, "action": "core.echo", "with": {"n": "{{ item }}", "i": "{{ index }}"}, **more}
+
+
+async def run_of(detent: Detent, tasks: dict[str, Any], body: Any = None, **document: Any) -> dict[str, Any]:
+    """Save a workflow, and return a run of it that has ended."""
+    await detent.save(json.dumps({"name": "mapped", "tasks": tasks, **document}))
+    return await detent.ended(await detent.start("mapped", body or {}))
+
+
+@EVERY_DATABASE
+async def test_the_output_has_the_items_in_their_order(detent: Detent) -> None:
+    given = {"orders": list(range(230))}
+    step = echo("{{ trigger.body.orders }}", max_parallel=50, collect="{{ result.output.i * 10 }}")
+    run = await run_of(detent, {"m": step}, given)
+    assert run["status"] == "completed", run
+    assert run["output"] == [10 * number for number in range(230)]
+    assert run["tasks"]["m"]["items"] == {"count": 230, "succeeded": 230, "failed": 0, "pages": 33}
+
+
+async def test_without_collect_the_outputs_are_gathered(api: Detent) -> None:
+    run = await run_of(api, {"m": echo(["a", "b"])})
+    assert run["output"] == [{"n": "a", "i": 0}, {"n": "b", "i": 1}]
+
+
+async def test_an_item_reads_values_of_its_run_beside_the_item(api: Detent) -> None:
+    reads = {
+        "item": "{{ item.id }}",
+        "user": "{{ trigger.body.user }}",
+        "whole": "{{ trigger.body }}",
+        "head": "{{ trigger.headers['x-shop'] }}",
+        "before": "{{ steps.first.output.fee }}",
+        "all": "{{ steps.first.output }}",
+        "chosen": "{{ steps.first.output.by[item.id] }}",
+        "run": "{{ run.id }}",
+        "name": "{{ workflow.name }}",
+        "missing": "{{ trigger.body.missing ?? 'none' }}",
+    }
+    tasks = {
+        "first": {"action": "core.echo", "with": {"fee": 3, "by": {"x": 1, "y": 2}}},
+        "m": {"needs": ["first"], "for_each": [{"id": "x"}, {"id": "y"}], "action": "core.echo", "with": reads},
+    }
+    await api.save(json.dumps({"name": "mapped", "tasks": tasks}))
+    headers = {"X-Shop": "nine"}
+    answer = await api.call("POST", "/api/v1/workflows/mapped/trigger", json={"user": "ann"}, headers=headers)
+    run = await api.ended(answer.json["data"])
+    assert run["status"] == "completed", run["tasks"]["m"]
+    assert run["output"][1] == {
+        "item": "y",
+        "user": "ann",
+        "whole": {"user": "ann"},
+        "head": "nine",
+        "before": 3,
+        "chosen": 2,
+        "all": {"fee": 3, "by": {"x": 1, "y": 2}},
+        "run": run["id"],
+        "name": "mapped",
+        "missing": "none",
+    }
+
+
+async def test_what_is_missing_in_the_run_is_missing_for_its_items(api: Detent) -> None:
+    run = await run_of(api, {"m": {"for_each": [1], "action": "core.echo", "with": {"n": "{{ trigger.body.gone }}"}}})
+    assert run["status"] == "failed"
+    assert "'gone' is not in trigger.body" in run["tasks"]["m"]["error"]["message"]
+
+
+@EVERY_DATABASE
+async def test_items_can_be_requests_each_with_its_own_key(detent: Detent, shop: Shop) -> None:
+    step = {"for_each": "{{ trigger.body }}", "url": shop.url + "/send/{{ item }}", "body": {"to": "{{ item }}"}}
+    run = await run_of(detent, {"m": {**step, "collect": "{{ result.status_code }}"}}, ["a", "b", "c", "d"])
+    assert run["output"] == [200] * 4
+    assert sorted(shop.paths()) == ["/send/a", "/send/b", "/send/c", "/send/d"]
+    assert len({call.key for call in shop.calls}) == 4
+
+
+@EVERY_DATABASE
+async def test_items_can_be_child_runs(detent: Detent) -> None:
+    double = {"name": "double", "tasks": {"d": {"action": "core.echo", "with": {"n": "{{ trigger.body.n * 2 }}"}}}}
+    await detent.save(json.dumps(double))
+    step = {"for_each": [1, 2, 3], "workflow": "double", "with": {"n": "{{ item }}"}}
+    run = await run_of(detent, {"m": step})
+    assert run["status"] == "completed", run["tasks"]["m"]
+    assert run["output"] == [{"n": 2}, {"n": 4}, {"n": 6}]
+
+
+async def test_an_item_is_retried_as_a_step_is(api: Detent, shop: Shop) -> None:
+    shop.charge = (503, {})
+    retry = {"attempts": 2, "delay": 0}
+    step = {"for_each": [1, 2], "url": shop.url + "/api/charge", "body": "{{ item }}", "retry": retry}
+    run = await run_of(api, {"m": {**step, "on_item_failure": "continue"}})
+    assert run["status"] == "completed"
+    assert run["output"] == [None, None]
+    assert len(shop.calls) == 6
+    assert run["tasks"]["m"]["items"] == {"count": 2, "succeeded": 0, "failed": 2, "pages": 1}
+
+
+async def fails_some(api: Detent, failed: int, of: int, **more: Any) -> dict[str, Any]:
+    """A map of which the first items fail, because their templates cannot be rendered."""
+    items = [{} if number < failed else {"n": 1} for number in range(of)]
+    step = {"for_each": items, "action": "core.echo", "with": {"n": "{{ item.n }}"}, **more}
+    return await run_of(api, {"m": step})
+
+
+async def test_the_first_failure_ends_the_map_and_its_run(api: Detent) -> None:
+    run = await fails_some(api, 1, 40)
+    assert run["status"] == "failed"
+    step = run["tasks"]["m"]
+    assert step["error"]["code"] == "items_failed"
+    assert step["error"]["message"].startswith("1 item of 40 failed: item 0: ")
+    assert step["items"]["failed"] == 1
+
+
+@pytest.mark.parametrize(
+    ("tolerate", "failed", "status"),
+    [
+        *((None, 20, "completed"), (3, 3, "completed"), (3, 4, "failed")),
+        *(("10%", 2, "completed"), ("10%", 3, "failed"), ("100%", 20, "completed")),
+    ],
+)
+async def test_so_many_failed_items_are_tolerated(api: Detent, tolerate: Any, failed: int, status: str) -> None:
+    more = {} if tolerate is None else {"tolerate": tolerate}
+    run = await fails_some(api, failed, 20, on_item_failure="continue", max_parallel=4, **more)
+    assert run["status"] == status
+    assert run["tasks"]["m"]["items"]["failed"] == failed
+    if status == "completed":
+        assert run["output"] == [None] * failed + [{"n": 1}] * (20 - failed)
+
+
+async def test_an_empty_list_completes_at_once(api: Detent) -> None:
+    reads = {"out": "{{ steps.m.output }}", "items": "{{ steps.m.items }}"}
+    run = await run_of(api, {"m": echo([]), "after": {"needs": ["m"], "action": "core.echo", "with": reads}})
+    assert run["tasks"]["m"]["status"] == "success"
+    assert run["output"]["out"] == []
+    assert run["output"]["items"] == {"count": 0, "succeeded": 0, "failed": 0}
+
+
+@pytest.mark.parametrize(
+    ("items", "code", "words"),
+    [
+        ("{{ trigger.body.name }}", "not_a_list", "for_each must be a list, and it is str"),
+        ("{{ trigger.body.nothing }}", "not_a_list", "and it is null"),
+        ("{{ trigger.body.gone }}", "template_error", "for_each: "),
+        ("{{ trigger.body.many }}", "too_many_items", "for_each has 11 items; at most 10 are allowed"),
+    ],
+)
+async def test_a_list_that_cannot_be_used_fails_the_step(api: Detent, items: str, code: str, words: str) -> None:
+    given = {"name": "x", "nothing": None, "many": list(range(11))}
+    run = await run_of(api, {"m": echo(items, max_items=10)}, given)
+    assert run["status"] == "failed"
+    assert run["tasks"]["m"]["error"]["code"] == code
+    assert words in run["tasks"]["m"]["error"]["message"]
+
+
+async def test_outputs_that_are_too_large_together_read_as_truncated(api: Detent) -> None:
+    reads = {"needs": ["m"], "action": "core.echo", "with": {"all": "{{ steps.m.output }}"}}
+    counts = {"needs": ["m"], "action": "core.echo", "with": {"n": "{{ steps.m.items.succeeded }}"}}
+    items = {"for_each": list(range(100)), "action": "core.echo", "with": {"text": LARGE}, "max_parallel": 100}
+    run = await run_of(api, {"m": items, "all": reads, "counts": counts})
+    assert run["tasks"]["m"]["status"] == "success"
+    assert run["tasks"]["m"]["is_truncated"] is True
+    assert run["tasks"]["counts"]["output"] == {"n": 100}
+    message = run["tasks"]["all"]["error"]["message"]
+    assert "'collect'" in message
+    assert "/steps/m/items" in message
+
+
+async def test_a_collect_that_cannot_be_rendered_fails_the_map(api: Detent) -> None:
+    run = await run_of(api, {"m": echo([1, 2], collect="{{ result.output.gone.further }}")})
+    assert run["status"] == "failed"
+    assert run["tasks"]["m"]["error"]["code"] == "template_error"
+    assert run["tasks"]["m"]["error"]["message"].startswith("collect: ")
+
+
+async def test_items_at_once_are_limited(api: Detent, shop: Shop) -> None:
+    shop.hold.clear()
+    step = {"for_each": list(range(30)), "url": shop.url + "/api/create-checkout", "max_parallel": 7}
+    await api.save(json.dumps({"name": "mapped", "tasks": {"m": step}}))
+    started = await api.start("mapped", {})
+    await api.until(started, lambda _: len(shop.calls) >= 6)
+    assert len(shop.calls) <= 7
+    shop.hold.set()
+    run = await api.ended(started)
+    assert run["status"] == "completed"
+    assert len(shop.calls) == 30
+
+
+@EVERY_DATABASE
+async def test_a_cancel_reaches_the_pages(detent: Detent, shop: Shop) -> None:
+    shop.hold.clear()
+    step = {"for_each": list(range(30)), "url": shop.url + "/api/create-checkout", "max_parallel": 4}
+    await detent.save(json.dumps({"name": "mapped", "tasks": {"m": step}}))
+    started = await detent.start("mapped", {})
+    await detent.until(started, lambda _: len(shop.calls) >= 4)
+    await detent.call("POST", f"/api/v1/runs/{started['run_id']}/cancel")
+    await pages_end(detent, started["run_id"], "cancelled")
+
+
+async def pages_end(detent: Detent, run: str, status: str) -> None:
+    async def pages() -> list[dict[str, Any]]:
+        answer = await detent.call("GET", f"/api/v1/runs?trigger=map&parent={run}")
+        assert answer.status == 200, answer.text
+        found: list[dict[str, Any]] = answer.json["data"]
+        return found
+
+    found = await pages()
+    assert found
+    for page in found:
+        over = await detent.ended({"workflow_id": page["workflow_id"], "run_id": page["id"]})
+        assert over["status"] == status
+
+
+async def test_a_failure_elsewhere_cancels_the_pages(detent: Detent, shop: Shop) -> None:
+    shop.hold.clear()
+    url, nap = shop.url + "/api/create-checkout", {"duration": "300ms"}
+    nodes = [
+        {
+            "id": "m",
+            "actionType": "core.http.request",
+            "parameters": {"url": url},
+            "forEach": [1] * 30,
+            "maxParallel": 4,
+        },
+        {"id": "nap", "actionType": "core.delay", "parameters": nap, "edges": [{"targetNode": "bad"}]},
+        {"id": "bad", "actionType": "core.fail", "policies": {"retry": {"maxAttempts": 1}}},
+    ]
+    graph = {"id": "mapped", "displayName": "Mapped", "startNodes": ["m", "nap"], "nodes": nodes}
+    await detent.save(json.dumps(graph))
+    assert (await detent.call("POST", "/api/v1/workflows/mapped/publish")).status == 200
+    run = await detent.ended(await detent.start("mapped", {}))
+    assert run["status"] == "failed"
+    assert run["tasks"]["m"]["status"] == "skipped"
+    await pages_end(detent, run["id"], "cancelled")
+
+
+async def test_pages_expire_with_their_run(detent: Detent, shop: Shop) -> None:
+    shop.hold.clear()
+    step = {"for_each": [1, 2], "url": shop.url + "/api/create-checkout"}
+    await detent.save(json.dumps({"name": "mapped", "tasks": {"m": step}, "max_duration": "1h"}))
+    started = await detent.start("mapped", {})
+    run = await detent.until(started, lambda _: len(shop.calls) == 2)
+    pages = (await detent.call("GET", f"/api/v1/runs?parent={started['run_id']}")).json["data"]
+    assert [page["expires_at"] for page in pages] == [run["expires_at"]]
+    shop.hold.set()
+    await detent.ended(started)
+
+
+async def test_pages_are_left_out_of_lists_unless_they_are_asked_for(detent: Detent) -> None:
+    run = await run_of(detent, {"m": echo([1, 2, 3], max_parallel=1)})
+    listed = (await detent.call("GET", "/api/v1/runs")).json["data"]
+    assert [one["id"] for one in listed] == [run["id"]]
+    for asked in ("trigger=map", f"parent={run['id']}"):
+        pages = (await detent.call("GET", f"/api/v1/runs?{asked}")).json["data"]
+        assert [one["trigger"] for one in pages] == ["map"] * 3
+    tree = (await detent.call("GET", f"/api/v1/runs/{run['id']}/hierarchy")).json["data"]
+    assert tree["root"]["children"] == []
+
+
+async def items_of(detent: Detent, run: str, query: str = "") -> list[dict[str, Any]]:
+    """All items of the map, page by page."""
+    found: list[dict[str, Any]] = []
+    cursor = ""
+    while True:
+        answer = await detent.call("GET", f"/api/v1/runs/{run}/steps/m/items?{query}{cursor}")
+        assert answer.status == 200, answer.text
+        found += answer.json["data"]
+        if answer.json["next_cursor"] is None:
+            return found
+        cursor = f"&cursor={answer.json['next_cursor']}"
+
+
+@EVERY_DATABASE
+async def test_the_items_of_a_map_are_listed(detent: Detent) -> None:
+    items = [{} if number in (3, 40) else {"n": number} for number in range(50)]
+    step = {"for_each": items, "action": "core.echo", "with": {"n": "{{ item.n }}"}, "on_item_failure": "continue"}
+    run = await run_of(detent, {"m": {**step, "max_parallel": 4}})
+    found = await items_of(detent, run["id"], "limit=7")
+    assert [item["index"] for item in found] == list(range(50))
+    assert found[5]["result"] == {"output": {"n": 5}}
+    assert {item["attempts"] for item in found} == {1}
+    failed = await items_of(detent, run["id"], "status=template_error")
+    assert [item["index"] for item in failed] == [3, 40]
+    assert "item" in failed[0]["error"]["message"]
+    page = (await detent.call("GET", f"/api/v1/runs/{failed[0]['run_id']}")).json["data"]
+    assert page["trigger"] == "map"
+
+
+async def test_what_is_not_a_map_has_no_items(detent: Detent) -> None:
+    run = await run_of(detent, {"a": {"action": "core.echo"}})
+    place = f"/api/v1/runs/{run['id']}/steps"
+    assert (await detent.call("GET", f"{place}/a/items")).status == 409
+    assert (await detent.call("GET", f"{place}/b/items")).status == 404
+    assert (await detent.call("GET", f"{place}/a/items?status=sad")).status == 400
+    assert (await detent.call("GET", f"{place}/a/items?cursor=x")).status == 400
+
+
+async def test_a_map_says_how_far_it_is(detent: Detent, shop: Shop) -> None:
+    shop.hold.clear()
+    step = {"for_each": list(range(9)), "url": shop.url + "/{{ index < 3 ? 'a' : 'api/create-checkout' }}"}
+    await detent.save(json.dumps({"name": "mapped", "tasks": {"m": {**step, "max_parallel": 1}}}))
+    started = await detent.start("mapped", {})
+    run = await detent.until(started, lambda run: (run["tasks"]["m"].get("items") or {}).get("succeeded") == 3)
+    assert run["tasks"]["m"]["status"] == "running"
+    why = (await detent.call("GET", f"/api/v1/runs/{run['id']}/why")).json["data"]
+    assert "3 of 9 pages, 3 of 9 items have ended" in why["summary"]
+    waiting = await items_of(detent, run["id"], "status=pending")
+    assert [item["index"] for item in waiting] == [4, 5, 6, 7, 8]
+    shop.hold.set()
+    over = (await detent.ended(started))["tasks"]["m"]
+    assert over["started_at"] == run["tasks"]["m"]["started_at"]
