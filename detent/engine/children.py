@@ -7,8 +7,9 @@ that cannot be read knows none of them. So `Orphans` cancels what the rows show:
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import msgspec
@@ -159,6 +160,26 @@ def to_parent(tenant: int, parent: bytes, run: bytes, seq: int, end: RunEnd) -> 
     return Message(tenant, parent, MessageKind.CHILD, None, _encoder.encode(said), run, seq)
 
 
+@dataclass(slots=True)
+class KnownChildren:
+    """What one ownership of a run knows of the children of its steps. A child in no set may exist or not.
+
+    `starting`: its start is under way. `look` is held by the attempt that asks the store."""
+
+    present: set[str] = field(default_factory=set)
+    absent: set[str] = field(default_factory=set)
+    starting: set[str] = field(default_factory=set)
+    look: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+def known_children(run: OwnedRun) -> KnownChildren:
+    """Return what is known of the children of the steps of a run."""
+    if run.children is None:
+        run.children = KnownChildren()
+    known: KnownChildren = run.children
+    return known
+
+
 class StepChild:
     """The child run of one attempt of a step.
 
@@ -167,28 +188,41 @@ class StepChild:
     """
 
     def __init__(self, children: Children, run: OwnedRun, index: int) -> None:
-        self._children, self._run = children, run
+        self._children, self._run, self._known = children, run, known_children(run)
         self._step = run.prepared.steps[index].name
         self.run_id = run.state.child_of[index].id
 
     async def start(self, request: StartRequest, *, detached: bool, recursion: bool) -> None:
         """Start the child unless it exists. Raise the errors of a start."""
-        run, start = self._run, self._children.start
+        facts, known, start = self._run.state.facts, self._known, self._children.start
         if start is None:
             raise Unavailable("this engine cannot start runs")
         if await self._exists():
             return
-        family = family_of(run.state.facts, self._step, detached=detached)
-        run.absent.discard(self.run_id)  # from now on it may exist, also if this attempt is stopped
-        await start(run.state.facts, parse(RUN, self.run_id), replace(request, family=family), recursion)
-        run.present.add(self.run_id)
+        request = replace(request, family=family_of(facts, self._step, detached=detached))
+        known.absent.discard(self.run_id)  # from now on it may exist, also if this attempt is stopped
+        known.starting.add(self.run_id)
+        try:
+            await start(facts, parse(RUN, self.run_id), request, recursion)
+        finally:
+            known.starting.discard(self.run_id)
+        known.present.add(self.run_id)
 
     async def _exists(self) -> bool:
-        run = self._run
-        if self.run_id not in run.present and self.run_id not in run.absent:
-            unknown = {child.id for child in run.state.child_of.values()} - run.present - run.absent
-            asked = {parse(RUN, name): name for name in unknown | {self.run_id}}
-            there = {asked[id_] for id_ in await self._children.existing(tuple(asked))}
-            run.present |= there
-            run.absent |= set(asked.values()) - there - run.present
-        return self.run_id in run.present
+        known = self._known
+        if self.run_id not in known.present | known.absent:
+            async with known.look:
+                await self._look()
+        return self.run_id in known.present
+
+    async def _look(self) -> None:
+        """Ask the store for this child and the others that may exist, unless another attempt has just asked."""
+        known = self._known
+        if self.run_id in known.present | known.absent:
+            return
+        # Not for those whose start is under way: they may be written after the answer, which would then be wrong.
+        others = {child.id for child in self._run.state.child_of.values()} - known.starting
+        asked = {parse(RUN, name): name for name in (others | {self.run_id}) - known.present - known.absent}
+        there = {asked[id_] for id_ in await self._children.existing(tuple(asked))}
+        known.present |= there
+        known.absent |= set(asked.values()) - there

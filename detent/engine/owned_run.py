@@ -75,8 +75,7 @@ class OwnedRun:
     unsure: set[str] = field(
         default_factory=set
     )  # children that may not exist: their start is under way or was stopped
-    present: set[str] = field(default_factory=set)  # children of steps that exist
-    absent: set[str] = field(default_factory=set)  # children of steps that do not exist yet
+    children: Any = None  # what is known of the children of its steps, a `children.KnownChildren`
     successor: Any = None  # the run that a durable function is about to continue as, a `write.Successor`
 
     def wait_name(self, wait: int | str) -> str:

@@ -14,7 +14,14 @@ from detent.clock import Clock, DatabaseTime
 from detent.engine import release
 from detent.engine.attempts import Attempts
 from detent.engine.callbacks import WaitCloser, may_end_waits
-from detent.engine.children import Children, cancel_messages, continue_messages, end_messages, signals_left
+from detent.engine.children import (
+    Children,
+    cancel_messages,
+    continue_messages,
+    end_messages,
+    known_children,
+    signals_left,
+)
 from detent.engine.committer import Committer
 from detent.engine.functions import Functions, carried, timed_out
 from detent.engine.owned_run import EndWaiters, Locks, OwnedRun, Placement, queue_and_priority
@@ -375,7 +382,7 @@ class Runner:
         if plan.entry is None:
             return False
         if child is not None:
-            run.absent.add(child)
+            known_children(run).absent.add(child)
         self.write(run, plan, recorded=start)
         return True
 
