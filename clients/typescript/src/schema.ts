@@ -179,7 +179,7 @@ export interface paths {
         };
         /**
          * Get the parents and children of a run
-         * @description Return the whole tree of parents and children of a run. Its root is the run that was started first.
+         * @description Return the tree of parents and children of a run. Its root is the run that was started first.
          */
         get: operations["getExecutionHierarchy"];
         put?: never;
@@ -621,7 +621,7 @@ export interface paths {
         };
         /**
          * Get the parents and children of a run
-         * @description Return the whole tree of parents and children of a run. Its root is the run that was started first.
+         * @description Return the tree of parents and children of a run. Its root is the run that was started first.
          */
         get: operations["getRunHierarchy"];
         put?: never;
@@ -1163,7 +1163,7 @@ export interface paths {
         /**
          * Create a workflow
          * @description Create a workflow from a definition in JSON or YAML. A name that is taken is a conflict; PUT saves a new
-         *     version.
+         *     version. A form that has to be published is saved as a draft, which a second POST replaces.
          */
         post: operations["createWorkflow"];
         delete?: never;
@@ -1186,17 +1186,59 @@ export interface paths {
         get: operations["getWorkflow"];
         /**
          * Create a workflow or give it a new version
-         * @description Save a definition. It becomes a new version only if it differs from the current one. Runs in flight stay on
-         *     their version.
+         * @description Save a definition. It becomes a new version only if no version has its text; otherwise that version becomes the
+         *     current one. Runs in flight stay on their version. A form that has to be published is saved as a draft, and so is
+         *     every form with `draft`: the current version stays as it is.
          */
         put: operations["saveWorkflow"];
         post?: never;
         /**
          * Delete a workflow
          * @description Delete a workflow. Its name is free again, and it cannot be started any more. Runs in flight go on to their end.
-         *     All its runs can still be found by their ids.
+         *     All its runs can still be found by their ids. An active workflow of a form that is published is archived first.
          */
         delete: operations["deleteWorkflow"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflows/{workflow}/archive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Archive a workflow
+         * @description Let nothing start runs of the workflow. Runs in flight go on; runs that have not begun are cancelled when their
+         *     time comes. Its triggers stay as they are and do not fire.
+         */
+        post: operations["archiveWorkflow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflows/{workflow}/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Compare two versions of a workflow
+         * @description Return the steps, edges and settings that differ, each field with its values before and after.
+         */
+        get: operations["compareWorkflowVersions"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1217,6 +1259,30 @@ export interface paths {
          */
         post: operations["disableWorkflow"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflows/{workflow}/draft": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the draft of a workflow
+         * @description Return the draft, with its definition as it was written and its problems. Its `ETag` is for `If-Match`.
+         */
+        get: operations["getWorkflowDraft"];
+        put?: never;
+        post?: never;
+        /**
+         * Discard the draft of a workflow
+         * @description Delete the draft. The versions stay as they are. A workflow that was never published is deleted instead.
+         */
+        delete: operations["discardWorkflowDraft"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1257,6 +1323,47 @@ export interface paths {
          *     written in snake_case too.
          */
         post: operations["executeWorkflow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflows/{workflow}/publish": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Publish the draft of a workflow
+         * @description Make an immutable version of the draft, after checking it completely. The text of an older version makes that
+         *     version current. A workflow without a draft is published already, and nothing changes.
+         */
+        post: operations["publishWorkflow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflows/{workflow}/reactivate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Reactivate an archived workflow
+         * @description Let runs of an archived workflow be started again. Its schedules continue with their next slot.
+         */
+        post: operations["reactivateWorkflow"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1493,6 +1600,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/workflows/{workflow}/versions/{number}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a version of a workflow
+         * @description Return one version, with its definition as it was written. A version never changes.
+         */
+        get: operations["getWorkflowVersion"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflows/{workflow}/versions/{number}/activate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a version the current one
+         * @description Make an older or a newer version the current one. Runs in flight stay on their version.
+         */
+        post: operations["activateWorkflowVersion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/health/live": {
         parameters: {
             query?: never;
@@ -1683,6 +1830,62 @@ export interface components {
             run_id?: string | null;
             validation_errors?: components["schemas"]["FieldProblem"][];
         };
+        /** DiffDocument */
+        DiffDocument: {
+            edges: components["schemas"]["EdgeDifferences"];
+            from: number | string;
+            same: boolean;
+            settings: components["schemas"]["FieldChangeDocument"][];
+            steps: components["schemas"]["StepDifferences"];
+            to: number | string;
+            workflow: string;
+            workflow_id: string;
+        };
+        /** One[DiffDocument] */
+        DiffDocumentAnswer: {
+            data: components["schemas"]["DiffDocument"];
+        };
+        /** DraftDocument */
+        DraftDocument: {
+            definition: {
+                [key: string]: unknown;
+            };
+            form: string;
+            problems: components["schemas"]["FieldProblem"][];
+            revision: number;
+            saved_by: string;
+            /** Format: date-time */
+            updated_at: string;
+            workflow: string;
+            workflow_id: string;
+        };
+        /** One[DraftDocument] */
+        DraftDocumentAnswer: {
+            data: components["schemas"]["DraftDocument"];
+        };
+        /** DraftSummary */
+        DraftSummary: {
+            problems?: components["schemas"]["FieldProblem"][];
+            revision: number;
+            saved_by?: string | null;
+            updated_at?: string | null;
+        };
+        /** EdgeDifference */
+        EdgeDifference: {
+            fields: components["schemas"]["FieldChangeDocument"][];
+            source: string;
+            target: string;
+        };
+        /** EdgeDifferences */
+        EdgeDifferences: {
+            added: {
+                [key: string]: unknown;
+            }[];
+            changed: components["schemas"]["EdgeDifference"][];
+            removed: {
+                [key: string]: unknown;
+            }[];
+        };
         /** EntryDocument */
         EntryDocument: {
             /** Format: date-time */
@@ -1762,6 +1965,12 @@ export interface components {
             message: string;
             position: number | null;
         };
+        /** FieldChangeDocument */
+        FieldChangeDocument: {
+            field: string;
+            new?: unknown;
+            old?: unknown;
+        };
         /** FieldProblem */
         FieldProblem: {
             field: string;
@@ -1837,6 +2046,11 @@ export interface components {
             kind: string;
             run_id: string;
         };
+        /** ParentDocument */
+        ParentDocument: {
+            run_id: string;
+            step: string | null;
+        };
         /** PastAttemptDocument */
         PastAttemptDocument: {
             attempt: number;
@@ -1857,6 +2071,20 @@ export interface components {
         PastAttemptDocumentPage: {
             data: components["schemas"]["PastAttemptDocument"][];
             next_cursor?: string | null;
+        };
+        /** PublishedDocument */
+        PublishedDocument: {
+            changed: boolean;
+            current_version: number;
+            status: string;
+            version: number;
+            warnings: string[];
+            workflow: string;
+            workflow_id: string;
+        };
+        /** One[PublishedDocument] */
+        PublishedDocumentAnswer: {
+            data: components["schemas"]["PublishedDocument"];
         };
         /** ReasonDocument */
         ReasonDocument: {
@@ -1904,6 +2132,7 @@ export interface components {
             more?: string[] | null;
             origin: components["schemas"]["OriginDocument"] | null;
             output: unknown;
+            parent?: components["schemas"]["ParentDocument"] | null;
             pause_requested?: boolean | null;
             paused_by: string | null;
             paused_step: string | null;
@@ -1944,6 +2173,7 @@ export interface components {
                 [key: string]: string;
             };
             origin: components["schemas"]["OriginDocument"] | null;
+            parent?: components["schemas"]["ParentDocument"] | null;
             request_id: string | null;
             start_at: string | null;
             started_at: string | null;
@@ -1971,7 +2201,10 @@ export interface components {
             labels: {
                 [key: string]: string;
             };
+            /** @default false */
+            more: boolean;
             origin: components["schemas"]["OriginDocument"] | null;
+            parent?: components["schemas"]["ParentDocument"] | null;
             request_id: string | null;
             start_at: string | null;
             started_at: string | null;
@@ -2012,11 +2245,27 @@ export interface components {
         StartedDocumentAnswer: {
             data: components["schemas"]["StartedDocument"];
         };
+        /** StepDifference */
+        StepDifference: {
+            fields: components["schemas"]["FieldChangeDocument"][];
+            name: string;
+        };
+        /** StepDifferences */
+        StepDifferences: {
+            added: {
+                [key: string]: unknown;
+            }[];
+            changed: components["schemas"]["StepDifference"][];
+            removed: {
+                [key: string]: unknown;
+            }[];
+        };
         /** StepDocument */
         StepDocument: {
             attempt?: number | null;
             attempts: components["schemas"]["AttemptDocument"][];
             body?: unknown;
+            child_run_id?: string | null;
             duration_ms: number | null;
             encoding?: string | null;
             error: components["schemas"]["StepFailure"] | null;
@@ -2132,6 +2381,10 @@ export interface components {
             inserted_at: string;
             version: number;
         };
+        /** One[VersionDocument] */
+        VersionDocumentAnswer: {
+            data: components["schemas"]["VersionDocument"];
+        };
         /** Many[VersionDocument] */
         VersionDocumentPage: {
             data: components["schemas"]["VersionDocument"][];
@@ -2170,6 +2423,7 @@ export interface components {
             } | null;
             deleted_at?: string | null;
             description: string | null;
+            draft?: components["schemas"]["DraftSummary"] | null;
             enabled: boolean;
             form: string;
             id: string;
@@ -2181,9 +2435,11 @@ export interface components {
             name: string;
             status: string;
             task_count: number;
+            title?: string | null;
             trigger: string;
             /** Format: date-time */
             updated_at: string;
+            version?: number | null;
         };
         /** One[WorkflowDocument] */
         WorkflowDocumentAnswer: {
@@ -2296,6 +2552,11 @@ export interface operations {
                  * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
                  */
                 origin?: string;
+                /**
+                 * @description Only the child runs of this run.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                parent?: string;
                 /**
                  * @description Only the run that this request id started.
                  * @example order-123
@@ -2823,7 +3084,13 @@ export interface operations {
     };
     getExecutionHierarchy: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description How many runs at most, 1 to 1000; 1000 by default.
+                 * @example 100
+                 */
+                limit?: number;
+            };
             header?: never;
             path: {
                 /**
@@ -2843,6 +3110,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["HierarchyDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
                 };
             };
             /** @description Not found. */
@@ -3702,6 +3978,7 @@ export interface operations {
                         hero?: string;
                         label?: string | string[];
                         origin?: string;
+                        parent?: string;
                         request_id?: string;
                         started_after?: string;
                         started_before?: string;
@@ -3854,6 +4131,11 @@ export interface operations {
                  * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
                  */
                 origin?: string;
+                /**
+                 * @description Only the child runs of this run.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                parent?: string;
                 /**
                  * @description Only the run that this request id started.
                  * @example order-123
@@ -4381,7 +4663,13 @@ export interface operations {
     };
     getRunHierarchy: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description How many runs at most, 1 to 1000; 1000 by default.
+                 * @example 100
+                 */
+                limit?: number;
+            };
             header?: never;
             path: {
                 /**
@@ -4401,6 +4689,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["HierarchyDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
                 };
             };
             /** @description Not found. */
@@ -5260,6 +5557,7 @@ export interface operations {
                         hero?: string;
                         label?: string | string[];
                         origin?: string;
+                        parent?: string;
                         request_id?: string;
                         started_after?: string;
                         started_before?: string;
@@ -6562,6 +6860,16 @@ export interface operations {
                  * @example 50
                  */
                 limit?: number;
+                /**
+                 * @description Only those with this text in their name or title.
+                 * @example order
+                 */
+                search?: string;
+                /**
+                 * @description Only those that are `draft`, `active` or `archived`.
+                 * @example active
+                 */
+                status?: string;
             };
             header?: never;
             path?: never;
@@ -6600,7 +6908,13 @@ export interface operations {
     };
     createWorkflow: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Save a draft: anything that can be read, with its problems.
+                 * @example false
+                 */
+                draft?: boolean;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -6618,6 +6932,15 @@ export interface operations {
             };
         };
         responses: {
+            /** @description The draft of the workflow was replaced. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowDocumentAnswer"];
+                };
+            };
             /** @description The workflow was created. */
             201: {
                 headers: {
@@ -6676,7 +6999,13 @@ export interface operations {
     };
     getWorkflow: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description A version; the current one by default.
+                 * @example 2
+                 */
+                version?: string;
+            };
             header?: never;
             path: {
                 /**
@@ -6696,6 +7025,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["WorkflowDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
                 };
             };
             /** @description Not found. */
@@ -6720,7 +7058,13 @@ export interface operations {
     };
     saveWorkflow: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Save a draft: anything that can be read, with its problems.
+                 * @example false
+                 */
+                draft?: boolean;
+            };
             header?: {
                 /**
                  * @description The `ETag` of the state that may be replaced; 412 if it has changed.
@@ -6788,6 +7132,15 @@ export interface operations {
             };
             /** @description Not found. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6872,8 +7225,143 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
+            /** @description The current state does not allow this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
             /** @description It has changed since it was read. */
             412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    archiveWorkflow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The workflow's id or its name.
+                 * @example order-processing
+                 */
+                workflow: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The workflow as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowDocumentAnswer"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    compareWorkflowVersions: {
+        parameters: {
+            query?: {
+                /**
+                 * @description A number or `draft`; the current version by default.
+                 * @example 1
+                 */
+                from?: string;
+                /**
+                 * @description A number or `draft`; by default the draft, or else the newest version.
+                 * @example draft
+                 */
+                to?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The workflow's id or its name.
+                 * @example order-processing
+                 */
+                workflow: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What differs. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DiffDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6927,6 +7415,127 @@ export interface operations {
             };
             /** @description Not found. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    getWorkflowDraft: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The workflow's id or its name.
+                 * @example order-processing
+                 */
+                workflow: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The draft. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DraftDocumentAnswer"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    discardWorkflowDraft: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the draft; 412 if it was saved again since.
+                 * @example "d3"
+                 */
+                "If-Match"?: string;
+            };
+            path: {
+                /**
+                 * @description The workflow's id or its name.
+                 * @example order-processing
+                 */
+                workflow: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The draft that was discarded. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DraftDocumentAnswer"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description It has changed since it was read. */
+            412: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7024,6 +7633,11 @@ export interface operations {
                  */
                 start_at?: string;
                 /**
+                 * @description The version to run, a number; `draft` runs the draft. The current one by default.
+                 * @example 2
+                 */
+                version?: string;
+                /**
                  * @description Delay the answer until the run has ended, at most so long (up to 60s).
                  * @example 30s
                  */
@@ -7073,6 +7687,8 @@ export interface operations {
                     tenantId?: "default";
                     /** @description What becomes `trigger.body`, any JSON value. */
                     trigger?: unknown;
+                    /** @description The version to run, a number; `draft` runs the draft. The current one by default. */
+                    version?: number | string;
                 };
             };
         };
@@ -7151,6 +7767,165 @@ export interface operations {
             };
         };
     };
+    publishWorkflow: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Make the version current and the workflow active; true by default.
+                 * @example true
+                 */
+                autoActivate?: boolean;
+                /**
+                 * @description Also refuse templates that no input can render.
+                 * @example false
+                 */
+                validateParameters?: boolean;
+            };
+            header?: {
+                /**
+                 * @description The `ETag` of the draft; 412 if it was saved again since.
+                 * @example "d3"
+                 */
+                "If-Match"?: string;
+            };
+            path: {
+                /**
+                 * @description The workflow's id or its name.
+                 * @example order-processing
+                 */
+                workflow: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The version of the draft. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PublishedDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description It has changed since it was read. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    reactivateWorkflow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The workflow's id or its name.
+                 * @example order-processing
+                 */
+                workflow: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The workflow as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowDocumentAnswer"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
     listRunsOfWorkflow: {
         parameters: {
             query?: {
@@ -7178,6 +7953,11 @@ export interface operations {
                  * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
                  */
                 origin?: string;
+                /**
+                 * @description Only the child runs of this run.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                parent?: string;
                 /**
                  * @description Only the run that this request id started.
                  * @example order-123
@@ -7900,6 +8680,11 @@ export interface operations {
                  */
                 start_at?: string;
                 /**
+                 * @description The version to run, a number; `draft` runs the draft. The current one by default.
+                 * @example 2
+                 */
+                version?: string;
+                /**
                  * @description Delay the answer until the run has ended, at most so long (up to 60s).
                  * @example 30s
                  */
@@ -8007,6 +8792,11 @@ export interface operations {
                 /** @description The `next_cursor` of the page before. It belongs to this list, filter and order. */
                 cursor?: string;
                 /**
+                 * @description List the drafts that were run instead; their numbers are below zero.
+                 * @example false
+                 */
+                drafts?: boolean;
+                /**
                  * @description How many at most, 1 to 200.
                  * @example 50
                  */
@@ -8044,6 +8834,122 @@ export interface operations {
             };
             /** @description Not found. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    getWorkflowVersion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The number of a version.
+                 * @example 2
+                 */
+                number: string;
+                /**
+                 * @description The workflow's id or its name.
+                 * @example order-processing
+                 */
+                workflow: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The version. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VersionDocumentAnswer"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    activateWorkflowVersion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The number of a version.
+                 * @example 2
+                 */
+                number: string;
+                /**
+                 * @description The workflow's id or its name.
+                 * @example order-processing
+                 */
+                workflow: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The workflow as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowDocumentAnswer"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
