@@ -69,7 +69,7 @@ class Jumper:
     def look(self, document: Document, children: Sequence[Document] = ()) -> None:
         """Jump to the next moment that the run waits for, unless an attempt is in flight or a callback may arrive."""
         every = (document, *children)
-        if any(step["status"] == "running" for one in every for step in one["tasks"].values()):
+        if any(_is_in_flight(step) for one in every for step in one["tasks"].values()):
             return
         times = [moment for one in every for moment in _moments(one)]
         if times:
@@ -85,6 +85,11 @@ class Jumper:
             self._patient_until[name] = self._real.monotonic() + GRACE
             self._say(f"{name}: no --answer was given; after {GRACE:g} s without a callback the clock jumps")
         return self._real.monotonic() >= self._patient_until[name]
+
+
+def _is_in_flight(step: Document) -> bool:
+    """Return whether an attempt of the step runs here. A step with a child goes on as that run."""
+    return step["status"] == "running" and step.get("child_run_id") is None
 
 
 def asked_name(step: str) -> str:

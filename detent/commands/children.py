@@ -48,8 +48,12 @@ class ChildStarts:
 
     async def _refuse_recursion(self, parent: RunFacts, child: StartRequest) -> None:
         assert child.family is not None
-        row = show(WORKFLOW, (await self._context.workflows.row(parent.tenant, child.workflow)).id)
-        if row in child.family.path:
+        workflows, tenant, key = self._context.workflows, parent.tenant, child.workflow
+        if isinstance(child.version, int):
+            ready = await workflows.pinned(tenant, key, child.version)
+        else:
+            ready = await workflows.startable(tenant, key)
+        if show(WORKFLOW, ready.id) in child.family.path:
             raise Recursion(
                 f"{child.workflow!r} is a parent of this run already; set allowRecursion if that is what you want"
             )

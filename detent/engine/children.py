@@ -7,8 +7,10 @@ that cannot be read knows none of them. So `Orphans` cancels what the rows show:
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from typing import Final
 
 import msgspec
@@ -177,6 +179,26 @@ def _page_to_parent(state: RunState, parent: bytes, end: RunEnd) -> Message:
     return Message(facts.tenant, parent, MessageKind.CHILD, None, _encoder.encode(said), facts.id, state.seq)
 
 
+@dataclass(slots=True)
+class KnownChildren:
+    """What one ownership of a run knows of the children of its steps. A child in no set may exist or not.
+
+    `starting`: its start is under way. `look` is held by the attempt that asks the store."""
+
+    present: set[str] = field(default_factory=set)
+    absent: set[str] = field(default_factory=set)
+    starting: set[str] = field(default_factory=set)
+    look: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+def known_children(run: OwnedRun) -> KnownChildren:
+    """Return what is known of the children of the steps of a run."""
+    if run.children is None:
+        run.children = KnownChildren()
+    known: KnownChildren = run.children
+    return known
+
+
 class StepChild:
     """The child run of one attempt of a step.
 
@@ -191,15 +213,14 @@ class StepChild:
 
     async def start(self, request: StartRequest, *, detached: bool, recursion: bool) -> None:
         """Start the child unless it exists. Raise the errors of a start."""
-        run, start = self._run, self._children.start
+        facts, start = self._run.state.facts, self._children.start
         if start is None:
             raise Unavailable("this engine cannot start runs")
-        if self.run_id in await existing_children(self._children, run, [self.run_id]):
+        if self.run_id in await existing_children(self._children, self._run, [self.run_id]):
             return
-        family = family_of(run.state.facts, self._step, detached=detached)
-        run.absent.discard(self.run_id)  # from now on it may exist, also if this attempt is stopped
-        await start(run.state.facts, parse(RUN, self.run_id), replace(request, family=family), recursion)
-        run.present.add(self.run_id)
+        request = replace(request, family=family_of(facts, self._step, detached=detached))
+        async with starting(self._run, self.run_id):
+            await start(facts, parse(RUN, self.run_id), request, recursion)
 
 
 def starting_event(run: OwnedRun, index: int, new_id: NewId) -> events.AttemptStarting:
@@ -210,12 +231,32 @@ def starting_event(run: OwnedRun, index: int, new_id: NewId) -> events.AttemptSt
     return events.AttemptStarting(index, show(RUN, new_id()) if step.is_child else None)
 
 
-async def existing_children(children: Children, run: OwnedRun, names: Sequence[str]) -> set[str]:
-    """Return which of these children of steps exist. The store is asked only if this ownership cannot know it."""
-    if not (run.present | run.absent).issuperset(names):
-        unknown = {child.id for child in run.state.child_of.values()}.union(names) - run.present - run.absent
-        asked = {parse(RUN, name): name for name in unknown}
-        there = {asked[id_] for id_ in await children.existing(tuple(asked))}
-        run.present |= there
-        run.absent |= unknown - there - run.present
-    return run.present.intersection(names)
+async def existing_children(children: Children, run: OwnedRun, names: Collection[str]) -> set[str]:
+    """Return which of these children of steps exist. The store is asked only if this ownership cannot know it.
+
+    One question is for all children of the run that may exist, unless another attempt has just asked.
+    """
+    known = known_children(run)
+    if not (known.present | known.absent).issuperset(names):
+        async with known.look:
+            # Not for those whose start is under way: they may be written after the answer, which would then be wrong.
+            others = {child.id for child in run.state.child_of.values()} - known.starting
+            unknown = others.union(names) - known.present - known.absent
+            asked = {parse(RUN, name): name for name in unknown}
+            there = {asked[id_] for id_ in await children.existing(tuple(asked))} if asked else set()
+            known.present |= there
+            known.absent |= unknown - there
+    return known.present.intersection(names)
+
+
+@asynccontextmanager
+async def starting(run: OwnedRun, child: str) -> AsyncIterator[None]:
+    """Start a child of a step inside. If that is interrupted, it is unknown whether the child exists."""
+    known = known_children(run)
+    known.absent.discard(child)
+    known.starting.add(child)
+    try:
+        yield
+    finally:
+        known.starting.discard(child)
+    known.present.add(child)

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
-from detent.engine.children import Children, existing_children, family_of
+from detent.engine.children import Children, existing_children, family_of, starting
 from detent.engine.owned_run import OwnedRun
 from detent.engine.prepared_start import PreparedStart
 from detent.errors import DetentError, StoreError, Unavailable
@@ -64,9 +64,8 @@ class MapWork:
         for child, number in missing:
             first = number * found.size
             request = _page_start(run, index, child, first, items[first : first + found.size], outer)
-            run.absent.discard(child)
-            await start(request)
-            run.present.add(child)
+            async with starting(run, child):
+                await start(request)
 
     async def _collect(self, run: OwnedRun, index: int) -> Outcome:
         outputs = []

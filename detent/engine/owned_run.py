@@ -90,11 +90,10 @@ class OwnedRun:
     unsure: set[str] = field(
         default_factory=set
     )  # children that may not exist: their start is under way or was stopped
-    present: set[str] = field(default_factory=set)  # children of steps that exist
-    absent: set[str] = field(default_factory=set)  # children of steps that do not exist yet
     moving: Moving | None = None  # nothing new starts while it is set
     unsettled: list[tuple[Event, int | None]] | None = None  # events while its move is written
     moved_as: tuple[OwnedRun, dict[int, int]] | None = None  # what replaces it after a move, and the numbers of steps
+    children: Any = None  # what is known of the children of its steps, a `children.KnownChildren`
     successor: Any = None  # the run that a durable function is about to continue as, a `write.Successor`
 
     def wait_name(self, wait: int | str) -> str:

@@ -19,6 +19,7 @@ from detent.engine.children import (
     cancel_messages,
     continue_messages,
     end_messages,
+    known_children,
     signals_left,
     starting_event,
 )
@@ -342,7 +343,7 @@ class Runner:
         plan = advance(run.prepared, run.state, event=event, now=self._time.now())
         if plan.entry is None:
             return False
-        run.absent.update(event.pages if event.child is None else [event.child])
+        known_children(run).absent.update(event.pages if event.child is None else [event.child])
         self.write(run, plan, recorded=start)
         return True
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import json
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -64,6 +64,7 @@ class Subject:
     definition: Definition | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     query: Mapping[str, str] = field(default_factory=dict)
+    children: Sequence[Definition] = ()  # of the workflows that its steps start
 
     def request(self, request_id: str | None, labels: Mapping[str, str] | None = None) -> StartRequest:
         """Return the request that starts its run."""
@@ -84,19 +85,22 @@ class Subject:
         for one in registry.all():
             await commands.workflows.save_python(one.compiled, one.source)
             code.update(one.compiled.code)
+        for child in self.children:
+            _, needed = await self._save_definition(commands, child)
+            code.update(needed)
         if self.definition is not None:
-            code.update(await self._save_definition(commands, self.definition))
+            self.name, needed = await self._save_definition(commands, self.definition)
+            code.update(needed)
         return code
 
-    async def _save_definition(self, commands: Commands, given: Definition) -> list[str]:
+    async def _save_definition(self, commands: Commands, given: Definition) -> tuple[str, list[str]]:
         try:
             row, _, compiled = await commands.workflows.save(given.text, filename=given.filename, replace=True)
         except InvalidDefinition as error:
             for problem in error.problems:
                 error.add_note(f"  {problem}")
             raise
-        self.name = row.name
-        return [name for name in compiled.code if not is_core(name)]
+        return row.name, [name for name in compiled.code if not is_core(name)]
 
 
 def subject_of(workflow: Any, args: tuple[Any, ...], *, hero: Any, given: Any) -> Subject:
@@ -305,11 +309,14 @@ class Trial:
                 raise InvalidInput(f"answers: {self._subject.name!r} has no step {name!r}{hint}")
 
     def _is_forgotten(self, world: World, parked: StoredRun) -> bool:
-        """Return whether a run only waits to expire, because the test has no answer for its callback or signal."""
+        """Return whether a run only waits to expire, because the test has no answer for its callback or signal, or for
+        those of a child that it waits for."""
         if parked.wake_at is None or parked.wake_at != parked.new.expires_at:
             return False
         waits = [*world.open_waits(parked.new.id), *world.open_signals(parked.new.id)]
-        return any(self._answers.silence(key) is None for _, key, _ in waits)
+        children = [row for row in world.store.table.values() if row.new.parent == parked.new.id and row.is_open()]
+        is_silent = any(self._answers.silence(key) is None for _, key, _ in waits)
+        return is_silent or any(self._is_forgotten(world, child) for child in children)
 
     async def _complaint(self, world: World, run: bytes, ending: Speedrun) -> str:
         _, _, reasons = await world.commands.runs.why(show(RUN, run))
@@ -360,6 +367,7 @@ def speedrun(
     at: datetime | None = None,
     max_wait: Length = LONGEST_WAIT,
     follow: bool = True,
+    children: Sequence[Any] = (),
 ) -> Speedrun:
     """Run a workflow to its end and return how it went. Raise NeverEnds if it waits for something without an answer.
 
@@ -367,12 +375,14 @@ def speedrun(
     or a dict. `answers` has, by name, the callbacks of waits and the results of steps whose bodies do not run: a value,
     an exception to raise, or a callable that takes a `StepRequest`. `state` is the initial `self.state`. `at` is when
     the run begins. `max_wait` is how long it may take, in fake time. A durable function that continues as a new run is
-    followed to its end, unless `follow` is false.
+    followed to its end, unless `follow` is false. `children` are the definitions of the workflows that its steps start.
+    Workflows in Python are known without it. `answers` and `max_wait` count for the child runs too.
 
     It can be called while a loop is running, and blocks that loop. If the workflow needs something on that loop, such
     as a server of the test, use `await speedrun_async(...)`.
     """
     subject = subject_of(workflow, args, hero=hero, given=input)
+    subject.children = [found for child in children if (found := _definition(child)) is not None]
     with standing_in(hero):
         return Trial(subject, Answers(answers), at=at, max_wait=max_wait, state=state, follow=follow).run()
 

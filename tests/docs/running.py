@@ -3,7 +3,7 @@
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -115,11 +115,19 @@ async def commands() -> AsyncIterator[Commands]:
         await engine.stop()
 
 
-async def run(document: dict[str, Any], *, given: Any, answers: list[str], calls: list[str]) -> dict[str, Any]:
-    """Run a definition to its end, and give the document of the run."""
+async def run(
+    document: dict[str, Any],
+    *,
+    given: Any,
+    answers: list[str],
+    calls: list[str],
+    children: Sequence[dict[str, Any]] = (),
+) -> dict[str, Any]:
+    """Run a definition to its end, and give the document of the run. Its steps may start the `children`."""
     server = EchoServer(answers)
     async with asyncio.timeout(LONGEST_RUN), server.serving(), commands() as known:
-        await known.workflows.save(json.dumps(local(document, server.url)), filename="example.json")
+        for definition in (*children, document):
+            await known.workflows.save(json.dumps(local(definition, server.url)), filename="example.json")
         started = await known.starts.start(StartRequest(name_in(document), given))
         for call in calls:
             await _call_back(known, started, call)

@@ -31,7 +31,7 @@ from detent.steps.http import step as http_step
 from tests.docs.pages import DOCS, ROOT, headings, remarked_table, table, tables
 
 #: Kinds of the graph that the steps form cannot write.
-OTHER_FORMS = {StepKind.SUBWORKFLOW, StepKind.PYTHON, StepKind.FUNCTION, StepKind.CONDITION}
+OTHER_FORMS = {StepKind.PYTHON, StepKind.FUNCTION, StepKind.CONDITION}
 PAGES_OF_OURS = {"/", "/wh/{token}", "/webhook/workflow/resume/{token}"}
 
 

@@ -61,6 +61,12 @@ def test_the_workflow_is_refused_for_what_the_page_says(block: Block) -> None:
     assert sorted(following.text.splitlines()) == sorted(str(problem) for problem in problems)
 
 
+def _children_of(block: Block) -> list[dict[str, Any]]:
+    """The workflows of the same page that steps of this one start."""
+    named = {step.get("workflow") for step in definition_of(block)["tasks"].values()}
+    return [found for one in WHOLE if one.page == block.page and (found := definition_of(one))["name"] in named]
+
+
 @pytest.mark.parametrize("block", WHOLE, ids=place)
 async def test_the_workflow_runs_to_the_end_the_page_promises(block: Block) -> None:
     python_blocks.execute(block.page)
@@ -69,6 +75,7 @@ async def test_the_workflow_runs_to_the_end_the_page_promises(block: Block) -> N
         given=json.loads(block.remark("input") or "{}"),
         answers=block.all_remarks("answer"),
         calls=block.all_remarks("call"),
+        children=_children_of(block),
     )
     errors = {name: step["error"] for name, step in document["tasks"].items() if step["error"]}
     assert document["status"] == (block.remark("status") or "completed"), errors

@@ -44,11 +44,13 @@ _WAITING: Final = (StepKind.WAIT, StepKind.FUNCTION)
 @dataclass(frozen=True, slots=True)
 class RunTarget:
     """A workflow to run. `source` is the text and name of its file. A workflow in Python has no `source`: `module` is
-    its module, and an engine that has imported it saves the workflow itself."""
+    its module, and an engine that has imported it saves the workflow itself. `children` are the texts and names of the
+    files of workflows that its steps may start."""
 
     compiled: Compiled
     source: tuple[bytes, str] | None = None
     module: str | None = None
+    children: tuple[tuple[bytes, str], ...] = ()
 
     @property
     def waits(self) -> bool:
@@ -110,8 +112,7 @@ class Watching:
     async def until_ended(self, stopping: asyncio.Task[None]) -> str:
         """Run the workflow and return its last status. The run may be open: after Ctrl-C, or if its code paused it."""
         target, order = self._order.target, self._order
-        if target.source is not None:
-            data, filename = target.source
+        for data, filename in (*target.children, *([target.source] if target.source else [])):
             await self._commands.workflows.save(data, filename=filename, replace=True)
         started = await self._commands.starts.start(order.request)
         run = show(RUN, started.run)
@@ -153,8 +154,8 @@ class Watching:
         written yet."""
         found: list[Document] = []
         for step in document["tasks"].values():
-            if step["status"] == "waiting" and "run_id" in step:
-                child = as_json(await self._commands.runs.get(step["run_id"]))
+            if step["status"] in ("waiting", "running") and "child_run_id" in step:
+                child = as_json(await self._commands.runs.get(step["child_run_id"]))
                 found += [child, *await self._children(child)]
         return found
 
@@ -226,6 +227,10 @@ def run(
         list[str] | None,
         typer.Option("--answer", metavar="STEP=JSON", help="The answer to a wait of a step or function; repeatable."),
     ] = None,
+    children: Annotated[
+        list[Path] | None,
+        typer.Option("--with", metavar="FILE", help="The file of a workflow that its steps start; repeatable."),
+    ] = None,
     fast: Annotated[
         bool, typer.Option("--fast", help="Store nothing, and let the clock jump over sleeps and pauses.")
     ] = False,
@@ -240,6 +245,8 @@ def run(
     if fast and database:
         raise InvalidInput("--fast stores nothing and cannot be combined with --database")
     target = find_target(file, settings)
+    others = [(compile_file(child, settings, strict=True)[0], child.name) for child in children or ()]
+    target = replace(target, children=tuple(others))
     for warning in target.compiled.warnings:
         warn(warning)
     about = None if hero is None else read_hero(hero)

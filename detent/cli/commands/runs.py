@@ -11,6 +11,7 @@ from typing import Annotated, Any, Final
 import typer
 from rich.markup import escape
 from rich.text import Text
+from rich.tree import Tree
 
 from detent.cli.client import LONG_PATIENCE, CommandClient, Document, open_client
 from detent.cli.commands import runs_control
@@ -314,6 +315,39 @@ def show_run(
         print_result(document)
 
 
+def show_tree(
+    run: Run,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=1_000, help="How many runs at most.")] = 200,
+    as_json: Json = False,
+    url: Url = None,
+    database: Database = None,
+) -> None:
+    """Show the parents and children of a run as a tree, from the run that was started first."""
+    with open_client(settings_of(database_url=database), url) as client:
+        place = url_path("runs", run, "hierarchy")
+        found = client.ask(Call("GET", place, document_of(dict[str, Any]), query=(("limit", str(limit)),)))
+    if as_json:
+        print_json(found)
+        return
+    tree = Tree(_member(found["root"], run), guide_style=_FAINT)
+    left = [(tree, found["root"])]
+    while left:
+        branch, member = left.pop()
+        left += [(branch.add(_member(child, run)), child) for child in member["children"]]
+        if member.get("more"):
+            branch.add(f"[{_FAINT}]and more: detent runs tree {member['id']}, or --limit[/]")
+    out.print(tree)
+    if not found["complete"]:
+        warn(f"only {limit} runs are shown; there may be more")
+
+
+def _member(member: Document, run: str) -> str:
+    parent = member.get("parent")
+    step = f"[{_FAINT}]{plain(parent['step'])}[/]  " if parent and parent["step"] else ""
+    shown = f"[bold]{member['id']}[/]" if member["id"] == run else member["id"]
+    return f"{step}{shown}  {marked(member['status'])}  {plain(member['workflow'])}  [{_FAINT}]{_took(member)}[/]"
+
+
 def _relatives(tree: Document, run: str) -> list[tuple[str, str | None]]:
     """Return the parent and the children of a run, found in the tree of its runs."""
     left: list[tuple[str | None, Document]] = [(None, tree)]
@@ -425,6 +459,7 @@ def _took(run: dict[str, Any]) -> str:
 def add_to(app: typer.Typer) -> None:
     app.command("list")(list_runs)
     app.command("show")(show_run)
+    app.command("tree")(show_tree)
     app.command("why")(explain_run)
     app.command("wait")(wait_for_run)
     app.command("history")(show_history)
