@@ -142,7 +142,7 @@ class RerunCommands(CommandPart):
         index = prepared.numbers.get(step)
         key = None if index is not None else _operation(state, step)
         if index is None and key is None:
-            meant_step = nearest(step, [*prepared.numbers, *state.history])
+            meant_step = nearest(step, state.history)
             hint = f"; did you mean {meant_step!r}?" if meant_step else ""
             raise NotFound(f"the run has no step {step[:80]!r}{hint}")
         edited = None

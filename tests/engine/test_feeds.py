@@ -426,6 +426,8 @@ def test_the_document_of_an_entry_says_what_happened_and_what_follows() -> None:
         "sleep_until": {"nap": "2026-09-21T14:13:20Z"},
         "wait_until": {"w": None},
         "run_status": "failed",
+        "version": None,
+        "was": None,
     }
     assert json.loads(entry_json(found)) == document
 
