@@ -16,10 +16,10 @@ from detent.commands.start import ATTEMPTS, StartAnswer, StartCommands
 from detent.engine.prepared_start import PreparedStart
 from detent.engine.start import StartRefused, key_of, refuse_if_active, start_run
 from detent.errors import Conflict, NotFound, TooLarge, Unavailable
-from detent.ids import WORKFLOW, show
+from detent.ids import RUN, WORKFLOW, show
 from detent.planner.prepared import Prepared
 from detent.planner.reuse import Reuse, fork_plan, retry_plan
-from detent.run.journal import placed_in
+from detent.run.journal import MAP, placed_in
 from detent.run.start import StartRequest
 from detent.run.status import TERMINAL, Status
 from detent.store.rows import RunRow, hero_of
@@ -36,6 +36,14 @@ _NEWEST: Final = 20
 _PARTS: Final = ("body", "headers", "query")
 
 
+def _refuse_page(row: RunRow) -> RunRow:
+    """Return the row. Raise Conflict if it is a page of a map, which cannot run without its map."""
+    if row.trigger == MAP and row.parent is not None:
+        parent = show(RUN, row.parent)
+        raise Conflict(f"{show(RUN, row.id)} is a page of a map and cannot run alone; retry the run {parent}")
+    return row
+
+
 class RerunCommands(CommandPart):
     """New runs of old ones. A second command with the same `request_id` returns the first new run."""
 
@@ -46,7 +54,7 @@ class RerunCommands(CommandPart):
 
     async def retry(self, run: str | RunRow, *, request_id: str | None = None) -> StartAnswer:
         """Start a run that repeats the failed steps of one that did not complete, and reuses what succeeded."""
-        row = await self._runs.row(run)
+        row = _refuse_page(await self._runs.row(run))
         if row.status not in TERMINAL or row.status == Status.COMPLETED:
             word = "finished" if row.status == Status.COMPLETED else row.status
             raise Conflict(f"Cannot retry a {word} workflow")
@@ -57,7 +65,7 @@ class RerunCommands(CommandPart):
         self, run: str | RunRow, *, body: Any = msgspec.UNSET, request_id: str | None = None
     ) -> StartAnswer:
         """Start the whole workflow again, in its current version, with the same input or another body."""
-        row = await self._runs.row(run)
+        row = _refuse_page(await self._runs.row(run))
         given, placed = msgspec.json.decode(row.input), placed_in(row.opening)
         request = StartRequest(
             workflow=show(WORKFLOW, row.workflow),
@@ -87,7 +95,7 @@ class RerunCommands(CommandPart):
     ) -> StartAnswer:
         """Start a run that begins at a step and reuses everything that does not depend on it. The step runs again, or
         has the result `output`."""
-        row = await self._runs.row(run)
+        row = _refuse_page(await self._runs.row(run))
         prepared, state = await self._runs.folded(row)
         index = prepared.numbers.get(step)
         if index is None:
