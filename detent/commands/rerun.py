@@ -18,12 +18,12 @@ from detent.engine.cache import Startable
 from detent.engine.prepared_start import PreparedStart
 from detent.engine.start import StartRefused, key_of, refuse_if_active, start_run
 from detent.errors import Conflict, NotFound, TooLarge, Unavailable
-from detent.ids import WORKFLOW, show
+from detent.ids import RUN, WORKFLOW, show
 from detent.planner.functions import kind_of_operation
 from detent.planner.prepared import Prepared
 from detent.planner.reuse import Reuse, fork_plan, operation_fork_plan, retry_plan
 from detent.run.call import Op, op_of
-from detent.run.journal import placed_in
+from detent.run.journal import MAP, placed_in
 from detent.run.start import StartRequest
 from detent.run.state import RunState
 from detent.run.status import TERMINAL, Status
@@ -58,6 +58,14 @@ class RetryPreview(NamedTuple):
     again: list[str]
 
 
+def _refuse_page(row: RunRow) -> RunRow:
+    """Return the row. Raise Conflict if it is a page of a map, which cannot run without its map."""
+    if row.trigger == MAP and row.parent is not None:
+        parent = show(RUN, row.parent)
+        raise Conflict(f"{show(RUN, row.id)} is a page of a map and cannot run alone; retry the run {parent}")
+    return row
+
+
 class RerunCommands(CommandPart):
     """New runs of old ones. A second command with the same `request_id` returns the first new run."""
 
@@ -72,7 +80,7 @@ class RerunCommands(CommandPart):
         """Start a run that repeats the failed steps of one that did not complete, and reuses what succeeded.
 
         With the current version, results are reused by the names of the steps that this version has too."""
-        row = await self._runs.row(run)
+        row = _refuse_page(await self._runs.row(run))
         prepared, reuse = await self._retryable(row)
         if version is RetryVersion.CURRENT:
             target = await self._context.workflows.current(self._tenant, show(WORKFLOW, row.workflow))
@@ -81,7 +89,7 @@ class RerunCommands(CommandPart):
 
     async def preview_retry(self, run: str | RunRow, *, version: RetryVersion = RetryVersion.SAME) -> RetryPreview:
         """Return what a retry would keep and what would run again. Nothing is started."""
-        row = await self._runs.row(run)
+        row = _refuse_page(await self._runs.row(run))
         prepared, reuse = await self._retryable(row)
         if version is RetryVersion.CURRENT:
             target = await self._context.workflows.current(self._tenant, show(WORKFLOW, row.workflow))
@@ -107,7 +115,7 @@ class RerunCommands(CommandPart):
         self, run: str | RunRow, *, body: Any = msgspec.UNSET, request_id: str | None = None
     ) -> StartAnswer:
         """Start the whole workflow again, in its current version, with the same input or another body."""
-        row = await self._runs.row(run)
+        row = _refuse_page(await self._runs.row(run))
         given, placed = msgspec.json.decode(row.input), placed_in(row.opening)
         request = StartRequest(
             workflow=show(WORKFLOW, row.workflow),
@@ -137,7 +145,7 @@ class RerunCommands(CommandPart):
     ) -> StartAnswer:
         """Start a run that begins at a step and reuses everything that does not depend on it. The step runs again, or
         has the result `output`."""
-        row = await self._runs.row(run)
+        row = _refuse_page(await self._runs.row(run))
         prepared, state = await self._runs.folded(row)
         index = prepared.numbers.get(step)
         key = None if index is not None else _operation(state, step)

@@ -25,7 +25,7 @@ from detent.ids import RUN, WORKFLOW, NewId, parse, show
 from detent.planner.maps import page_counts, pages_open
 from detent.run import events
 from detent.run.call import Op, name_of, signal_key
-from detent.run.journal import Family
+from detent.run.journal import Entry, Family
 from detent.run.outcomes import EMPTY_RESULT, StepError
 from detent.run.plan import RunEnd
 from detent.run.start import StartRequest
@@ -51,6 +51,7 @@ class Children:
     new_id: NewId
     existing: FindExisting
     row_of: Callable[[int, bytes], Awaitable[RunRow | None]]
+    journals: Callable[[Sequence[bytes]], Awaitable[Mapping[bytes, list[Entry]]]]
     start_page: Callable[[PreparedStart], Awaitable[None]] | None = None
     start: StartChild | None = None
     prepare_successor: PrepareSuccessor | None = None

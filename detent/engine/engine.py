@@ -52,7 +52,7 @@ class Engine:
         self.new_id = new_id
         self.does_claim = claims
         self._executors: dict[StepKind, StepExecutor] = {ChildExecutor.kind: ChildExecutor(), **executors}
-        self.children = Children(new_id, store.existing, store.run)
+        self.children = Children(new_id, store.existing, store.run, store.journals)
         self.served = AvailableCode(serves)
         self._context = NodeContext(
             store,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any, Final
 
 import msgspec
@@ -16,16 +16,20 @@ from detent.expressions import ExpressionError
 from detent.forms.kinds import user_actions
 from detent.graph.codec import FEATURES
 from detent.ids import RUN, parse
+from detent.planner.fold import fold
 from detent.planner.judge import TEMPLATE_ERROR
 from detent.planner.maps import COLLECT, MapError, items_of, outer_values, page_of, result_of_map
-from detent.run.journal import MAP, Page
+from detent.planner.reuse import retry_plan
+from detent.run.journal import MAP, Page, family_in
 from detent.run.outcomes import Delegated, Done, Fail, Outcome, StepError
+from detent.run.state import RunFacts
 from detent.values.limits import INPUT_LIMIT
 
 #: Seconds between two attempts while the node cannot write or read.
 PAUSE: Final = 1.0
 
-StartPage = Callable[[PreparedStart], Awaitable[None]]
+#: A page takes over at most so many bytes of results: they are written in the flush that starts it.
+MOST_REUSED: Final = 8_000_000
 
 
 class MapWork:
@@ -64,8 +68,29 @@ class MapWork:
         for child, number in missing:
             first = number * found.size
             request = _page_start(run, index, child, first, items[first : first + found.size], outer)
+            past = run.state.reused_maps.get(index)
+            is_same = past is not None and (past.count, past.size) == (found.count, found.size)
+            if past is not None and is_same and number < len(past.pages):
+                request = await self._take_over(request, past.pages[number])
             async with starting(run, child):
                 await start(request)
+
+    async def _take_over(self, request: PreparedStart, old: str) -> PreparedStart:
+        """Let a page begin with the items that succeeded in a page of the original run, if it has the same items."""
+        row = await self._children.row_of(request.tenant, parse(RUN, old))
+        family = None if row is None else family_in(row.opening)
+        if row is None or family is None or family.page is None or _items_in(row.input) != _items_in(request.input):
+            return request
+        entries = (await self._children.journals([row.id])).get(row.id, [])
+        facts = RunFacts(row.id, row.tenant, request.name, row.input, row.started_at, row.expires_at, lambda _: "")
+        reuse = retry_plan(request.prepared, fold(request.prepared, facts, row.opening, entries))
+        size = sum(map(len, reuse.results.values()))
+        if size > MOST_REUSED:
+            message = (
+                f"the results of {old} have {size} bytes; at most {MOST_REUSED} are taken over; rerun the workflow"
+            )
+            raise MapError("page_too_large", message)
+        return replace(request, reuse=reuse, origin=row.id, origin_kind="retry")
 
     async def _collect(self, run: OwnedRun, index: int) -> Outcome:
         outputs = []
@@ -75,6 +100,10 @@ class MapWork:
                 return Fail(StepError(TEMPLATE_ERROR, row.error or ""), retry=False)
             outputs.append(None if row is None else row.output)
         return Done(result_of_map(run.state.maps[index], outputs))
+
+
+def _items_in(raw: bytes) -> Any:
+    return msgspec.json.decode(raw)["body"]["items"]
 
 
 def _outer(run: OwnedRun, index: int) -> dict[str, Any]:

@@ -277,6 +277,9 @@ def _map_begins(prepared: Prepared, state: RunState, event: events.AttemptStarti
     try:
         items = items_of(prepared, state, index)
         size = page_size(each, items) if items else 1
+        past = state.reused_maps.get(index)
+        if past is not None and past.count == len(items):
+            size = min(size, past.size)  # the same pages; they are smaller only if the items have grown
     except MapError as problem:
         ending = Ending.TEMPLATE_ERROR if problem.error.code == TEMPLATE_ERROR else Ending.FAILED
         return Change(Kind.ENDED, index, number, ending, EntryData(error=problem.error))
@@ -406,8 +409,12 @@ def _released(event: events.Released, prepared: Prepared, state: RunState, now: 
 
 
 def _reused(event: events.Reused, prepared: Prepared, state: RunState, now: Instant) -> Change | None:
-    if state.opens_at is None or event.step in state.reused or event.step in state.reused_skips:
+    known = (state.reused, state.reused_skips, state.reused_maps)
+    if state.opens_at is None or any(event.step in steps for steps in known):
         return None
+    if event.past is not None:
+        data = EntryData(map=MapBegun(event.past.count, event.past.size), pages=list(event.past.pages))
+        return Change(Kind.REUSED, event.step, 0, None, data)
     data = EntryData(result=msgspec.Raw(event.result)) if event.result else EntryData()
     return Change(Kind.REUSED, event.step, 0, Ending.SKIPPED if event.skipped else Ending.SUCCESS, data)
 

@@ -15,7 +15,7 @@ from detent.planner.suspects import delay_suspects, struck_by_crash, wait_if_sus
 from detent.run.call import Op, name_of, op_of
 from detent.run.journal import EntryData, Kind, PageEnded
 from detent.run.outcomes import StepError
-from detent.run.state import Checkpoint, ChildRun, MapState, Operation, Phase, RunState
+from detent.run.state import Checkpoint, ChildRun, MapState, Operation, PastMap, Phase, RunState
 from detent.run.status import Status, moved
 
 UNCERTAIN = "uncertain"
@@ -84,7 +84,9 @@ def _noted(prepared: Prepared, state: RunState, change: Change, now: Instant) ->
         state.begun[index] = change.attempt
         return
     assert change.data is not None
-    if change.ending is Ending.SKIPPED:
+    if change.data.map is not None:
+        state.reused_maps[index] = PastMap(change.data.map.count, change.data.map.size, tuple(change.data.pages))
+    elif change.ending is Ending.SKIPPED:
         state.reused_skips[index] = None
     elif change.kind is Kind.RECEIVED:
         state.early[index] = bytes(change.data.result)

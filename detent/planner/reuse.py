@@ -8,7 +8,7 @@ are taken over as its checkpoints.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from detent.graph.model import Ending
@@ -19,7 +19,7 @@ from detent.run import events
 from detent.run.call import Op, op_of
 from detent.run.journal import Entry
 from detent.run.plan import Plan
-from detent.run.state import Checkpoint, RunState
+from detent.run.state import Checkpoint, PastMap, RunState
 
 _FINE: Final = frozenset({Ending.SUCCESS, Ending.SKIPPED})
 _UNDECIDED: Final = frozenset({None, Ending.CANCELLED})
@@ -30,19 +30,22 @@ class Reuse:
     """The steps that need not run again, each with its result. A step without a result (a sleep) has an empty one.
 
     `skipped` has the steps that their own code or a user skipped: they are skipped again. `operations` has the
-    successful operations of a durable function.
+    successful operations of a durable function. `maps` has the maps that did not succeed: their pages begin with the
+    items that did.
     """
 
     results: Mapping[int, bytes]
     skipped: frozenset[int] = frozenset()
     operations: tuple[Checkpoint, ...] = ()
+    maps: Mapping[int, PastMap] = field(default_factory=dict)
 
     def over(self, prepared: Prepared, other: Prepared) -> Reuse:
         """Return the same reuse with the step numbers of another graph. Steps that it does not have are dropped."""
         numbers = {step.index: other.numbers[step.name] for step in prepared.steps if step.name in other.numbers}
         results = {numbers[index]: result for index, result in self.results.items() if index in numbers}
         skipped = frozenset(numbers[index] for index in self.skipped if index in numbers)
-        return Reuse(results, skipped, self.operations)
+        maps = {numbers[index]: past for index, past in self.maps.items() if index in numbers}
+        return Reuse(results, skipped, self.operations, maps)
 
 
 def retry_plan(prepared: Prepared, state: RunState) -> Reuse:
@@ -58,7 +61,9 @@ def retry_plan(prepared: Prepared, state: RunState) -> Reuse:
                 sound[edge.target] = False
     results = {index: result for index, result in _results(prepared, state).items() if sound[index]}
     skipped = frozenset(index for index in _skipped(state) if sound[index])
-    return Reuse(results, skipped, tuple(one for one in state.history.values() if one.ending is Ending.SUCCESS))
+    operations = tuple(one for one in state.history.values() if one.ending is Ending.SUCCESS)
+    maps = {index: past for index, past in _past_maps(state).items() if sound[index] and index not in skipped}
+    return Reuse(results, skipped, operations, maps)
 
 
 def fork_plan(prepared: Prepared, state: RunState, step_index: int, edited_result: bytes | None) -> Reuse:
@@ -97,12 +102,16 @@ def begin_again(prepared: Prepared, state: RunState, reuse: Reuse, now: Instant)
     """
     entries = []
     for index in prepared.order:
-        skipped = index in reuse.skipped
+        skipped, past = index in reuse.skipped, reuse.maps.get(index)
         if skipped or index in reuse.results:
             event = events.Reused(index, reuse.results.get(index, b""), skipped)
-            entry = advance(prepared, state, event=event, now=now).entry
-            assert entry is not None
-            entries.append(entry)
+        elif past is not None:
+            event = events.Reused(index, b"", past=past)
+        else:
+            continue
+        entry = advance(prepared, state, event=event, now=now).entry
+        assert entry is not None
+        entries.append(entry)
     for key, ending, result, _, _, attempt in reuse.operations:
         entry = advance(prepared, state, event=events.OperationEnded(key, attempt, ending, result), now=now).entry
         assert entry is not None
@@ -121,6 +130,15 @@ def _results(prepared: Prepared, state: RunState) -> dict[int, bytes]:
             found[index] = state.results.get(index, b"")
         elif ending in _UNDECIDED and index in state.reused:
             found[index] = state.reused[index]
+    return found
+
+
+def _past_maps(state: RunState) -> dict[int, PastMap]:
+    """Return the maps that did not succeed, also those that this run took over but did not reach."""
+    found = {index: past for index, past in state.reused_maps.items() if state.ending[index] in _UNDECIDED}
+    for index, begun in state.maps.items():
+        if state.ending[index] is not Ending.SUCCESS:
+            found[index] = PastMap(begun.count, begun.size, tuple(begun.pages))
     return found
 
 

@@ -266,6 +266,7 @@ def _begin(old: Prepared, was: RunState, new: Prepared, wish: MoveWish) -> tuple
     state.early = {same[index]: result for index, result in was.early.items() if index in same}
     state.reused = {same[index]: result for index, result in was.reused.items() if index in same}
     state.reused_skips = {same[index]: None for index in was.reused_skips if index in same}
+    state.reused_maps = {same[index]: past for index, past in was.reused_maps.items() if index in same}
     state.children = {
         child: same[owner] if isinstance(owner, int) else owner
         for child, owner in was.children.items()

@@ -6,6 +6,7 @@ import msgspec
 
 from detent.graph.model import Ending
 from detent.run.outcomes import Outcome, StepError
+from detent.run.state import PastMap
 
 
 class AttemptEnded(msgspec.Struct, frozen=True):
@@ -89,11 +90,13 @@ class Released(msgspec.Struct, frozen=True):
 
 class Reused(msgspec.Struct, frozen=True):
     """A run that is not open yet takes over the result that a step had in the original run. It is empty if the step had
-    none. `skipped`: the step was skipped there, and is skipped here."""
+    none. `skipped`: the step was skipped there, and is skipped here. `past`: the step is a map that did not succeed
+    there, and its pages take over what succeeded in those."""
 
     step: int
     result: bytes
     skipped: bool = False
+    past: PastMap | None = None
 
 
 class Opened(msgspec.Struct, frozen=True):

@@ -102,6 +102,15 @@ class MapState:
         return len(self.pages) * self.size < self.count
 
 
+@dataclass(frozen=True, slots=True)
+class PastMap:
+    """A map of the original run: `count` items in pages of `size`, and the runs of the pages that began there."""
+
+    count: int
+    size: int
+    pages: tuple[str, ...]
+
+
 class Carried(NamedTuple):
     """How a step had ended when its run was moved to another graph."""
 
@@ -154,6 +163,7 @@ class RunState:
     finisher: int | None = None  # the step that finished it; None: a user
     left_out: dict[int, None] = field(default_factory=dict)  # steps skipped by their own code or by a user
     reused: dict[int, bytes] = field(default_factory=dict)  # results of another run, for steps that need not run again
+    reused_maps: dict[int, PastMap] = field(default_factory=dict)  # maps whose pages begin with results of another run
     reused_skips: dict[int, None] = field(default_factory=dict)  # steps that were skipped in the original run
     failures: list[int] = field(default_factory=list)
     timers: list[tuple[int, int]] = field(default_factory=list)

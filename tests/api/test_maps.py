@@ -324,3 +324,36 @@ async def test_a_map_says_how_far_it_is(detent: Detent, shop: Shop) -> None:
     shop.hold.set()
     over = (await detent.ended(started))["tasks"]["m"]
     assert over["started_at"] == run["tasks"]["m"]["started_at"]
+
+
+@EVERY_DATABASE
+@pytest.mark.parametrize("policy", ["stop", "continue"])
+async def test_a_retry_runs_only_the_items_that_did_not_succeed(detent: Detent, shop: Shop, policy: str) -> None:
+    shop.charge = (400, {})
+    paths = [f"fine/{number}" for number in range(12)]
+    paths[7] = "api/charge"
+    step = {"for_each": paths, "url": shop.url + "/{{ item }}", "max_parallel": 4, "on_item_failure": policy}
+    more = {"tolerate": "1%"} if policy == "continue" else {}
+    failed = await run_of(detent, {"m": {**step, **more, "collect": "{{ index }}"}})
+    assert failed["status"] == "failed"
+    done = {item["index"] for item in await items_of(detent, failed["id"], "status=success")}
+    shop.charge = (200, {})
+    shop.calls.clear()
+    answer = await detent.call("POST", f"/api/v1/runs/{failed['id']}/retry")
+    assert answer.status in (200, 201), answer.text
+    again = answer.json["data"]
+    run = await detent.ended({"workflow_id": again["workflow_id"], "run_id": again["id"]})
+    assert run["status"] == "completed", run["tasks"]["m"]
+    assert run["output"] == list(range(12))
+    assert run["tasks"]["m"]["items"]["succeeded"] == 12
+    assert sorted(shop.paths()) == sorted(f"/{path}" for number, path in enumerate(paths) if number not in done)
+    assert done
+
+
+async def test_a_page_is_not_retried_alone(detent: Detent) -> None:
+    run = await run_of(detent, {"m": echo([{}], **{"with": {"n": "{{ item.gone }}"}})})
+    [page] = (await detent.call("GET", f"/api/v1/runs?parent={run['id']}")).json["data"]
+    for verb in ("retry", "rerun"):
+        answer = await detent.call("POST", f"/api/v1/runs/{page['id']}/{verb}")
+        assert answer.status == 409
+        assert run["id"] in answer.json["message"]

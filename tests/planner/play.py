@@ -79,7 +79,7 @@ def settled(state: RunState, woken: frozenset[int] = frozenset()) -> dict[str, A
             "paused_by",
         ),
         *("strikes", "suspect_until"),
-        *("paused_at", "paused_step", "opens_at", "reused", "reused_skips", "left_out", "doubts"),
+        *("paused_at", "paused_step", "opens_at", "reused", "reused_maps", "reused_skips", "left_out", "doubts"),
         *(
             "is_finished",
             "finisher",
