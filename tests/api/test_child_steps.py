@@ -361,3 +361,25 @@ async def test_why_and_a_paused_parent(quick: Detent) -> None:
     assert (await quick.call("POST", url, json={})).status in (200, 202)
     assert (await quick.ended(started))["status"] == "completed"
     assert len(await children_of(quick, started["run_id"])) == 1
+
+
+@pytest.mark.parametrize("allowed", [False, True])
+async def test_a_workflow_that_starts_itself_is_published_only_if_that_is_allowed(quick: Detent, allowed: bool) -> None:
+    node = {
+        "id": "again",
+        "nodeType": "subworkflow",
+        "workflowId": "loop",
+        "parameters": {"n": "{{ trigger.n - 1 }}"},
+        "if": "trigger.n > 0",
+        "allowRecursion": allowed,
+    }
+    await quick.save(json.dumps({"id": "loop", "displayName": "Loop", "startNode": "again", "nodes": [node]}))
+    published = await quick.call("POST", "/api/v1/workflows/loop/publish")
+    if not allowed:
+        assert published.status == 400
+        assert "the workflow would start itself: loop -> loop" in published.text
+        return
+    assert published.status in (200, 201), published.text
+    ended = await quick.ended(await quick.start("loop", {"n": 3}))
+    assert ended["status"] == "completed"
+    assert len(await children_of(quick, ended["id"])) == 1

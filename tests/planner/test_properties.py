@@ -311,15 +311,9 @@ def test_a_failing_run_starts_nothing_and_skips_what_was_not_in_flight(rng: rand
 
 
 def test_a_fold_stops_at_a_gap() -> None:
-<<<<<<< ours
     seeds = map(random.Random, range(7, 1000))
     lives = (World(random_graph(rng, policies=SETTLE), rng, checks=False).live() for rng in seeds)
     run = next(run for run in lives if len(run.entries) > 2)
-=======
-    world = World(random_graph(random.Random(8), policies=SETTLE), random.Random(8), checks=False)
-    run = world.live()
-    assert len(run.entries) > 2
->>>>>>> theirs
     with pytest.raises(Exception, match="has entry 3 after 1"):
         fold(run.version, run.facts, run.opening, [run.entries[0], *run.entries[2:]])
 

@@ -208,13 +208,9 @@ def test_the_child_of_a_message_is_looked_up() -> None:
     assert (told.key, told.ending, told.message) == ("@child:c#2", Ending.SUCCESS, 7)
     assert event("run_9", "completed") is None
     play.state.children["run_9"] = 0
-<<<<<<< ours
     ended = event("run_9", "completed")
     assert isinstance(ended, events.ChildEnded), "a step waits for it, not an operation"
     assert (ended.step, ended.child, ended.ending, ended.message) == (0, "run_9", Ending.SUCCESS, 7)
-=======
-    assert isinstance(event("run_9", "completed"), events.ChildEnded), "a step waits for it, not an operation"
->>>>>>> theirs
 
 
 async def test_the_children_of_a_parent_that_cannot_be_read_are_cancelled_with_it(
