@@ -23,7 +23,8 @@ from detent.commands import EngineCommands
 from detent.commands.start import encode_input
 from detent.engine.callbacks import CallbackTokens
 from detent.engine.engine import Engine
-from detent.engine.start import PreparedStart, start_run
+from detent.engine.prepared_start import PreparedStart
+from detent.engine.start import start_run
 from detent.forms.compiled import Limits
 from detent.graph.model import StepKind
 from detent.ids import new_id

@@ -7,7 +7,8 @@ from typing import Any
 
 from bench.serving import Meter
 from detent.engine.engine import Engine
-from detent.engine.start import AcceptedRun, PreparedStart, start_run
+from detent.engine.prepared_start import PreparedStart
+from detent.engine.start import AcceptedRun, start_run
 from detent.errors import Unavailable
 from detent.store.protocol import Store
 from detent.store.rows import Flush, Flushed

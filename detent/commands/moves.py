@@ -20,10 +20,10 @@ from detent.engine.inbox import MoveData
 from detent.errors import Conflict, InvalidInput, NotFound, Problem
 from detent.graph.codec import FEATURES
 from detent.ids import WORKFLOW, show
-from detent.planner.moves import graph_of
+from detent.planner.moves.code import graph_of
+from detent.planner.moves.shape import Shape, shape_of
+from detent.planner.moves.version import Movable, MoveReason, MoveWish, Refused, check_move, versions_in
 from detent.planner.prepared import Prepared
-from detent.planner.shape import Shape, shape_of
-from detent.planner.version_move import Movable, MoveReason, MoveWish, Refused, check_move, versions_in
 from detent.run.journal import REFUSED, Entry, Kind, decode_data
 from detent.run.state import Phase, RunState
 from detent.run.status import OPEN, TERMINAL

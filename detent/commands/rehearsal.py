@@ -20,10 +20,10 @@ from detent.forms.compile import is_code
 from detent.graph.model import Graph
 from detent.instant import micros
 from detent.observe import emit
-from detent.planner.moves import graph_of
+from detent.planner.moves.code import graph_of
+from detent.planner.moves.rehearsal import Rehearsal, rehearse
+from detent.planner.moves.version import versions_in
 from detent.planner.prepared import Prepared, prepare
-from detent.planner.rehearse import Rehearsal, rehearse
-from detent.planner.version_move import versions_in
 from detent.run.status import OPEN, TERMINAL
 from detent.store.rows import RunCriteria, RunRow, WorkflowRow
 from detent.views.runs import fold_row

@@ -18,10 +18,10 @@ from detent.graph.check import upstream
 from detent.ids import RUN, InvalidId, parse, show
 from detent.instant import Instant, iso
 from detent.planner.history import PastAttempt, history
-from detent.planner.moves import graph_of
+from detent.planner.moves.code import graph_of
+from detent.planner.moves.version import versions_in
 from detent.planner.past_scope import PastScope, past_scope
 from detent.planner.prepared import Prepared
-from detent.planner.version_move import versions_in
 from detent.planner.why import ReasonKind, sentence, why
 from detent.run.journal import MAP, Entry, EntryData, Kind, decode_data
 from detent.run.state import RunState

@@ -13,8 +13,8 @@ from types import CoroutineType
 from typing import Any, Final
 
 from detent.clock import Clock
-from detent.engine.children import Children, StepChild
-from detent.engine.maps import MapWork
+from detent.engine.children.family import Children, StepChild
+from detent.engine.children.maps import MapWork
 from detent.engine.owned_run import OwnedRun
 from detent.graph.model import StepKind
 from detent.observe.failpoints import reach

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
 from detent.clock import Clock
-from detent.engine.children import cancel_data, is_detached
+from detent.engine.children.family import cancel_data, is_detached
 from detent.engine.claims import Claims
 from detent.engine.committer import Committer, Fenced
 from detent.engine.runner import Runner

@@ -15,9 +15,9 @@ from detent.instant import micros
 from detent.observe import emit
 from detent.observe.failpoints import reach
 from detent.planner.fold import fold
-from detent.planner.moves import graph_of
+from detent.planner.moves.code import graph_of
+from detent.planner.moves.version import versions_in
 from detent.planner.prepared import Prepared
-from detent.planner.version_move import versions_in
 from detent.run import events
 from detent.run.journal import Entry, family_in, placed_in
 from detent.run.state import RunFacts

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from detent.clock import Clock, DatabaseTime
 from detent.engine.cache import GraphCache
-from detent.engine.children import Children
+from detent.engine.children.family import Children
 from detent.engine.tuning import Tuning
 from detent.graph.codec import FEATURES
 from detent.graph.model import StepKind

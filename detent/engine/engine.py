@@ -10,7 +10,7 @@ from typing import Final
 from detent.clock import Clock, DatabaseTime
 from detent.engine.cache import GraphCache
 from detent.engine.callbacks import CallbackTokens
-from detent.engine.children import Children
+from detent.engine.children.family import Children
 from detent.engine.committer import Fenced
 from detent.engine.context import AvailableCode, NodeContext
 from detent.engine.node import Node

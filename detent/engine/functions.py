@@ -10,7 +10,7 @@ from typing import Final, Protocol
 from msgspec.structs import replace
 
 from detent.clock import DatabaseTime
-from detent.engine.children import Children, family_of
+from detent.engine.children.family import Children, family_of
 from detent.engine.owned_run import OwnedRun
 from detent.engine.tuning import Tuning
 from detent.errors import Unavailable

@@ -8,15 +8,15 @@ from typing import Final
 import msgspec
 
 from detent.engine.cache import GraphCache, Version
-from detent.engine.children import read_child_end
+from detent.engine.children.family import read_child_end
 from detent.engine.owned_run import OwnedRun
 from detent.engine.release import is_quarantined
 from detent.engine.runner import Runner
 from detent.engine.tuning import Tuning
 from detent.graph.model import Ending
 from detent.ids import RUN, NewId, show
+from detent.planner.moves.version import MoveWish
 from detent.planner.prepared import Prepared
-from detent.planner.version_move import MoveWish
 from detent.run import events
 from detent.run.call import signal_key
 from detent.run.outcomes import StepError

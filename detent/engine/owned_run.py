@@ -10,8 +10,8 @@ from typing import Any, Final, Protocol
 
 from detent.graph.model import Step
 from detent.planner.advance import may_start
+from detent.planner.moves.version import MoveWish
 from detent.planner.prepared import Prepared
-from detent.planner.version_move import MoveWish
 from detent.run import events
 from detent.run.events import Event
 from detent.run.journal import USUAL, Entry, Placed

@@ -12,7 +12,7 @@ from typing import Final, Protocol
 import msgspec
 
 from detent.clock import DatabaseTime
-from detent.engine.children import end_messages, to_parent
+from detent.engine.children.family import end_messages, to_parent
 from detent.engine.owned_run import Moving, OwnedRun, queue_and_priority, when_unlocked
 from detent.engine.write import ROW_BYTES, PendingWrite
 from detent.instant import Instant, micros
@@ -20,8 +20,8 @@ from detent.observe import emit
 from detent.observe.failpoints import reach
 from detent.planner.advance import put_back
 from detent.planner.apply import take
+from detent.planner.moves.version import Movable, MoveReason, MoveWish, Refused, check_move, plan_move, refuse_move
 from detent.planner.prepared import Prepared
-from detent.planner.version_move import Movable, MoveReason, MoveWish, Refused, check_move, plan_move, refuse_move
 from detent.run import events
 from detent.run.journal import Entry, EntryData, Kind, decode_data, encode_data
 from detent.run.plan import Plan, RunEnd

@@ -14,7 +14,7 @@ from detent.clock import Clock, DatabaseTime
 from detent.engine import release
 from detent.engine.attempts import Attempts
 from detent.engine.callbacks import WaitCloser, may_end_waits
-from detent.engine.children import (
+from detent.engine.children.family import (
     Children,
     cancel_messages,
     continue_messages,
@@ -36,7 +36,7 @@ from detent.graph.model import OnCrash, StepKind
 from detent.instant import micros
 from detent.observe import emit, heard
 from detent.planner.advance import advance, is_wanted, put_back, put_off, take_ready
-from detent.planner.moves import graph_of
+from detent.planner.moves.code import graph_of
 from detent.run import events
 from detent.run.outcomes import Continued, Outcome, Suspend
 from detent.run.plan import NOTHING, Plan, StartAttempt

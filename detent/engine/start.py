@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from detent.engine.children import end_messages
+from detent.engine.children.family import end_messages
 from detent.engine.engine import Engine
 from detent.engine.node import Node
 from detent.engine.owned_run import OwnedRun

@@ -21,7 +21,7 @@ from detent.planner import flow, functions
 from detent.planner.apply import Change, apply, pause_reason, pauses_on_failure
 from detent.planner.judge import CONDITION_ERROR, TEMPLATE_ERROR, LiveJudge
 from detent.planner.maps import MapError, counts_of, intolerable, is_intolerable, items_of, page_size, result_of_map
-from detent.planner.moves import moved_state, open_moved, prepared_of
+from detent.planner.moves.code import moved_state, open_moved, prepared_of
 from detent.planner.prepared import Prepared
 from detent.planner.retry import look_at, retry_at
 from detent.planner.rollup import run_end

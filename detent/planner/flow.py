@@ -15,7 +15,7 @@ from detent.graph.model import Ending
 from detent.instant import Instant, micros
 from detent.planner.apply import Change
 from detent.planner.functions import suspended
-from detent.planner.moves import is_at, move
+from detent.planner.moves.code import is_at, move
 from detent.planner.prepared import Prepared
 from detent.run import events
 from detent.run.journal import EntryData, Kind

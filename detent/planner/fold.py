@@ -9,10 +9,10 @@ from detent.errors import EngineError, UnknownEntry
 from detent.graph.model import Ending
 from detent.planner.apply import Change, apply, take
 from detent.planner.judge import RecordedJudge
-from detent.planner.moves import graph_of, moved_state, open_moved
+from detent.planner.moves.code import graph_of, moved_state, open_moved
+from detent.planner.moves.version import moved_by
 from detent.planner.prepared import Prepared
 from detent.planner.settle import Settling
-from detent.planner.version_move import moved_by
 from detent.run.journal import REFUSED, Decided, Entry, EntryData, Kind, decode_data, decode_opening
 from detent.run.state import RunFacts, RunState
 from detent.run.status import Status

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from detent.graph.model import FAILURES, Ending, OnCrash, StepKind
 from detent.planner.fold import NO_VERSIONS, fold
-from detent.planner.moves import graph_of, prepared_of
+from detent.planner.moves.code import graph_of, prepared_of
 from detent.planner.prepared import Prepared
 from detent.run.journal import REFUSED, Decided, Entry, EntryData, Kind, decode_data, decode_opening
 from detent.run.outcomes import StepError

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from detent.expressions import Scope
 from detent.instant import Instant
 from detent.planner.fold import fold, replay
-from detent.planner.moves import graph_of
+from detent.planner.moves.code import graph_of
 from detent.planner.prepared import Prepared
 from detent.planner.scope import OUTPUT, build_scope, in_context
 from detent.run.journal import Entry

@@ -14,7 +14,7 @@ from detent.errors import NotFound
 from detent.graph.model import StepKind
 from detent.ids import RUN, show
 from detent.planner.history import PastAttempt, history
-from detent.planner.moves import graph_of
+from detent.planner.moves.code import graph_of
 from detent.planner.prepared import Prepared
 from detent.run.outcomes import StepError
 from detent.run.state import RunState

@@ -29,7 +29,7 @@ from detent.graph.model import StepKind
 from detent.ids import NODE, RUN, TRIGGER, WORKFLOW, show
 from detent.instant import Instant, as_datetime, micros
 from detent.planner.fold import NO_VERSIONS, fold
-from detent.planner.moves import graph_of
+from detent.planner.moves.code import graph_of
 from detent.planner.prepared import Prepared
 from detent.planner.suspects import is_suspect, is_suspect_run, waits_as_suspect
 from detent.run.call import Op, op_of

@@ -11,7 +11,7 @@ from detent.errors import DetentError
 from detent.graph import codec
 from detent.ids import RUN, parse
 from detent.planner.fold import fold, replay
-from detent.planner.moves import graph_of
+from detent.planner.moves.code import graph_of
 from detent.planner.prepared import Prepared, prepare
 from detent.run.journal import Entry, decode_data
 from detent.run.state import Phase, RunFacts, RunState

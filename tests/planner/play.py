@@ -16,9 +16,9 @@ from detent.planner import Prepared, Reuse, advance, begin_again, fold, open_lat
 from detent.planner.advance import take_ready
 from detent.planner.calls import make_call
 from detent.planner.maps import pages_open
-from detent.planner.moves import graph_of as moved_to
+from detent.planner.moves.code import graph_of as moved_to
+from detent.planner.moves.version import Movable, MoveWish, Refused, plan_move
 from detent.planner.scope import status_word
-from detent.planner.version_move import Movable, MoveWish, Refused, plan_move
 from detent.run import events
 from detent.run.call import StepCall
 from detent.run.journal import Entry, EntryData, decode_data, encode_opening

@@ -8,8 +8,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from detent.planner.moves.rehearsal import Detour, ParameterDiff, Rehearsal, rehearse
 from detent.planner.prepared import prepare
-from detent.planner.rehearse import Detour, ParameterDiff, Rehearsal, rehearse
 from detent.run.outcomes import Skip
 from tests.planner.play import Play, graph_of, play_steps
 from tests.planner.worlds import POLICIES, World, random_graph, some_version

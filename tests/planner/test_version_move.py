@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from detent.graph.model import FAILURES, ON_ANY, Edge, FailurePolicy, Graph, Step, StepKind
 from detent.instant import SECOND
+from detent.planner.moves.version import Movable, MoveWish, Refused, check_move, versions_in
 from detent.planner.prepared import prepare
-from detent.planner.version_move import Movable, MoveWish, Refused, check_move, versions_in
 from detent.run.outcomes import Pause, Skip
 from detent.run.state import Phase, RunState
 from tests.planner.play import NOON, Play, failure, graph_of, play, play_steps, settled

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from detent.graph.model import Ending, StepKind
-from detent.planner.moves import prepared_of
+from detent.planner.moves.code import prepared_of
 from detent.planner.prepared import Prepared
 from detent.run.journal import Decided, Entry, EntryData, Kind, decode_data, decode_opening
 from detent.run.state import TIMED, Phase, RunFacts

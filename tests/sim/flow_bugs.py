@@ -10,9 +10,9 @@ from detent.engine.owned_run import OwnedRun
 from detent.engine.release import VersionMoves
 from detent.graph.model import Ending
 from detent.planner.apply import Change
+from detent.planner.moves.version import MoveReason
 from detent.planner.prepared import Prepared, PreparedStep
 from detent.planner.settle import Settling
-from detent.planner.version_move import MoveReason
 from detent.run import events
 from detent.run.journal import CarriedEntry, EntryData
 from detent.run.plan import StartAttempt
@@ -20,9 +20,9 @@ from detent.run.state import Phase, RunState
 
 planning = import_module("detent.planner.advance")
 applying = import_module("detent.planner.apply")
-moving = import_module("detent.planner.moves")
+moving = import_module("detent.planner.moves.code")
 _carried = moving._carried
-version_moving = import_module("detent.planner.version_move")
+version_moving = import_module("detent.planner.moves.version")
 flowing = import_module("detent.planner.flow")
 running = import_module("detent.engine.runner")
 

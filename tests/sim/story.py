@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from detent.graph.model import Ending
 from detent.planner.fold import fold
-from detent.planner.moves import prepared_of
+from detent.planner.moves.code import prepared_of
 from detent.planner.prepared import Prepared
 from detent.run.journal import Decided, Entry, EntryData, decode_opening
 from detent.run.state import Phase, RunFacts, RunState

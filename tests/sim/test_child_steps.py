@@ -10,7 +10,8 @@ from typing import Any, Final
 import pytest
 
 from detent.commands.children import ChildStarts
-from detent.engine import background, children, runner
+from detent.engine import background, runner
+from detent.engine.children import family
 from detent.planner.settle import Settling, forget_child
 from detent.run import events
 from detent.run.journal import EntryData, Kind
@@ -86,12 +87,12 @@ def _leave_no_child(self: Any, index: int) -> None:
     forget_child(self._state, index)
 
 
-async def _believes(self: Any) -> bool:
-    return True
+async def _believes(children: Any, run: Any, names: Any) -> Any:
+    return set(names)
 
 
-async def _forgets_to_ask(self: Any) -> bool:
-    return False
+async def _forgets_to_ask(children: Any, run: Any, names: Any) -> Any:
+    return set()
 
 
 async def _without_family(self: Any, run: Any, request: Any) -> Any:
@@ -144,12 +145,12 @@ MUTANTS: Final = (
     Mutant("a child step is blamed", patches=((applying, "_noted", _stand_in_begun),), bend=_dying),
     Mutant(
         "an adopted step believes that its child is there",
-        patches=((children.StepChild, "_exists", _believes),),
+        patches=((family, "existing_children", _believes),),
         bend=_dying,
     ),
     Mutant(
         "an adopted step starts its child without asking",
-        patches=((children.StepChild, "_exists", _forgets_to_ask),),
+        patches=((family, "existing_children", _forgets_to_ask),),
         bend=_dying,
     ),
     Mutant("a resume does not ask for children", patches=((applying, "_resumed", _resume_only),), bend=_steered),

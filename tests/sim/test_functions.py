@@ -13,7 +13,7 @@ import pytest
 from detent.commands.children import ChildStarts
 from detent.engine import background, functions, inbox, release, runner
 from detent.engine import start as engine_start
-from detent.engine.children import end_messages, signals_left
+from detent.engine.children.family import end_messages, signals_left
 from detent.planner import flow
 from detent.python.functions.operations import OperationLog, Pending
 from detent.python.functions.runner import OperationRunner

@@ -19,7 +19,7 @@ from detent.commands.moves import MOST, MoveCheck, MoveGroup, MoveSurvey
 from detent.documents.answers import One
 from detent.documents.runs import MoveDocument, MoveGroupDocument, MoveReasonDocument, MovesDocument
 from detent.ids import RUN, show
-from detent.planner.version_move import MoveReason
+from detent.planner.moves.version import MoveReason
 from detent.values.fields import Fields, Problems
 
 _MESSAGE: Final = "the request is invalid"

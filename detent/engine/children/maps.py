@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
-from detent.engine.children import Children, existing_children, family_of, starting
+from detent.engine.children.family import Children, existing_children, family_of, starting
 from detent.engine.owned_run import OwnedRun
 from detent.engine.prepared_start import PreparedStart
 from detent.errors import DetentError, StoreError, Unavailable
