@@ -261,8 +261,9 @@ def test_the_work_to_explain_a_run_grows_no_faster_than_the_run() -> None:
 
 
 BLOCKING = {
-    Phase.READY: {"ready", "running"},
-    Phase.RUNNING: {"running"},
+    Phase.READY: {"ready", "running", "child"},
+    Phase.RUNNING: {"running", "child"},
+    Phase.CHILD: {"child"},
     Phase.RETRYING: {"retry", "sleep", "ready", "running"},
     Phase.SLEEPING: {"sleep"},
     Phase.WAITING: {"callback"},
