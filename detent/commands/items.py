@@ -19,7 +19,7 @@ MOST_BYTES: Final = 1024 * 1024
 MOST_PAGES: Final = 20
 
 
-class ItemsFound(NamedTuple):
+class PageOfItems(NamedTuple):
     """Some items in their order. `next` is the index to go on from; None: there are no more."""
 
     items: list[ItemDocument]
@@ -29,7 +29,7 @@ class ItemsFound(NamedTuple):
 class ItemCommands(CommandPart):
     """Reads of the items of maps."""
 
-    async def find(self, run: str, step: str, *, begin: int, limit: int, status: str | None) -> ItemsFound:
+    async def find(self, run: str, step: str, *, begin: int, limit: int, status: str | None) -> PageOfItems:
         """Return items of a map from the index `begin` on. Raise NotFound if the run has no such map."""
         runs = RunCommands(self._context, self._caller)
         row = await runs.row(run)
@@ -42,12 +42,12 @@ class ItemCommands(CommandPart):
             raise Conflict(f"step {step!r} does not run for each item of a list, so it has no items")
         found = state.maps.get(index)
         if found is None:
-            return ItemsFound([], None)
+            return PageOfItems([], None)
         return await self._read(runs, row, found, begin, limit, status)
 
     async def _read(
         self, runs: RunCommands, row: RunRow, found: MapState, begin: int, limit: int, status: str | None
-    ) -> ItemsFound:
+    ) -> PageOfItems:
         items: list[ItemDocument] = []
         size, at = 0, begin
         last = (begin // found.size + MOST_PAGES) * found.size
@@ -56,12 +56,12 @@ class ItemCommands(CommandPart):
             for item in (await self._page(runs, row, found, first))[at - first :]:
                 length = len(bytes(item.result or b""))
                 if len(items) == limit or (items and size + length > MOST_BYTES):
-                    return ItemsFound(items, item.index)
+                    return PageOfItems(items, item.index)
                 at = item.index + 1
                 if status in (None, item.status):
                     items.append(item)
                     size += length
-        return ItemsFound(items, at if at < found.count else None)
+        return PageOfItems(items, at if at < found.count else None)
 
     async def _page(self, runs: RunCommands, row: RunRow, found: MapState, first: int) -> list[ItemDocument]:
         """Return the items of the page that begins with this one."""

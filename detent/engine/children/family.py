@@ -184,7 +184,7 @@ def _page_to_parent(state: RunState, parent: bytes, end: RunEnd) -> Message:
 class KnownChildren:
     """What one ownership of a run knows of the children of its steps. A child in no set may exist or not.
 
-    `starting`: its start is under way. `look` is held by the attempt that asks the store."""
+    `starting`: its start has begun and not ended. `look` is held by the attempt that asks the store."""
 
     present: set[str] = field(default_factory=set)
     absent: set[str] = field(default_factory=set)
@@ -240,7 +240,7 @@ async def existing_children(children: Children, run: OwnedRun, names: Collection
     known = known_children(run)
     if not (known.present | known.absent).issuperset(names):
         async with known.look:
-            # Not for those whose start is under way: they may be written after the answer, which would then be wrong.
+            # Not for those that are being started: they may be written after the answer, which would then be wrong.
             others = {child.id for child in run.state.child_of.values()} - known.starting
             unknown = others.union(names) - known.present - known.absent
             asked = {parse(RUN, name): name for name in unknown}
