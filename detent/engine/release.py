@@ -104,10 +104,9 @@ class RunRelease:
 
     def park(self, park: Park, tenant: int, run: OwnedRun | None = None) -> None:
         """Write that the run waits until its time or until mail arrives."""
-        reach("before_park")
-        self._write(PendingWrite(park.run, None, Plan(None, [], [], []), ROW_BYTES, park=park, tenant=tenant), run)
+        self.leave(PendingWrite(park.run, None, Plan(None, [], [], []), ROW_BYTES, park=park, tenant=tenant), run)
 
-    def leave(self, write: PendingWrite, run: OwnedRun) -> None:
+    def leave(self, write: PendingWrite, run: OwnedRun | None) -> None:
         """Queue the last write of a run that this node releases."""
         reach("before_park")
         self._write(write, run)

@@ -154,7 +154,7 @@ async def test_bulk_counts_first_and_then_does_it_to_those_it_means(detent: Dete
     runs = await stock(detent)
     dry = await bulk(detent, {"action": "cancel", "filter": {"workflow": "waits"}})
     assert dry.json["data"] == {
-        "action": "cancel", "matched": 1, "dry_run": True, "done": 0, "refused": [], "more": False,
+        "action": "cancel", "matched": 1, "dry_run": True, "done": 0, "refused": [], "more": False, "previews": [],
     }  # fmt: skip
     assert (await detent.call("GET", f"{RUNS}/{runs['open']}")).json["data"]["status"] == "running"
     done = await bulk(detent, {"action": "cancel", "filter": {}, "all": True, "dryRun": False})

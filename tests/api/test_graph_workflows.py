@@ -14,7 +14,7 @@ WORKFLOWS = "/api/v1/workflows"
 async def test_the_schema_of_the_graph_form_is_published(detent: Detent) -> None:
     answer = await detent.call("GET", "/api/v1/schemas/graph")
     assert (answer.status, json.loads(answer.text)) == (200, SCHEMA)
-    assert answer.headers["Content-Type"].startswith("application/schema+json")
+    assert answer.headers["Content-Type"].startswith("application/json")
 
 
 async def test_a_form_without_a_schema_is_not_found(detent: Detent) -> None:
@@ -29,6 +29,8 @@ async def test_a_form_without_a_schema_is_not_found(detent: Detent) -> None:
 async def test_a_graph_is_saved_started_and_read(detent: Detent) -> None:
     made = await detent.call("PUT", f"{WORKFLOWS}/fanout-fanin", data=FANOUT_FANIN)
     assert made.status == 201, made.json
+    assert made.json["data"]["status"] == "draft"
+    assert (await detent.call("POST", f"{WORKFLOWS}/fanout-fanin/publish")).status == 200
     run = await detent.ended(await detent.start("fanout-fanin", {}))
     assert (run["status"], run["output"]) == ("completed", {"msg": "Join"})
     assert statuses(run) == {"A": "success", "B": "success", "C": "skipped", "D": "success"}
@@ -49,6 +51,8 @@ async def test_every_problem_of_a_graph_is_answered_with_its_place(detent: Deten
 async def test_a_new_title_or_description_of_a_node_is_a_new_version(detent: Detent) -> None:
     for version, fields in enumerate(({}, {"displayName": "Ask"}, {"description": "It asks."}), 1):
         written = document(node("a", **fields))
-        answer = await detent.call("PUT", f"{WORKFLOWS}/orders", data=json.dumps(written))
+        assert (await detent.call("PUT", f"{WORKFLOWS}/orders", data=json.dumps(written))).status in (200, 201)
+        assert (await detent.call("POST", f"{WORKFLOWS}/orders/publish")).json["data"]["version"] == version
+        answer = await detent.call("GET", f"{WORKFLOWS}/orders")
         assert answer.json["data"]["current_version"] == version
         assert answer.json["data"]["definition"] == written

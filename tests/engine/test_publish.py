@@ -71,12 +71,12 @@ async def test_a_workflow_that_would_start_itself_is_a_problem(app: App, command
 
 
 async def test_an_action_that_no_node_has_or_had_is_a_problem(app: App, commands: Commands) -> None:
-    source = ECHO.replace("core.echo", "shop.pay")
+    source = ECHO.replace("core.echo", "shop.unheard_of")
     await commands.drafts.save(source)
     with pytest.raises(InvalidDefinition) as caught:
         await commands.drafts.publish("w")
-    assert [str(one) for one in caught.value.problems] == ["steps.a.action: no node has the action 'shop.pay'"]
-    await app.store.record_served([("action", "shop.pay")])
+    assert [str(one) for one in caught.value.problems] == ["steps.a.action: no node has the action 'shop.unheard_of'"]
+    await app.store.record_served([("action", "shop.unheard_of")])
     assert (await commands.drafts.publish("w")).version == 1, "a node that is away now had it"
 
 

@@ -39,7 +39,7 @@ from detent.store.rows import Flush, Flushed
 planning = import_module("detent.planner.advance")
 suspecting = import_module("detent.planner.suspects")
 applying = import_module("detent.planner.apply")
-calling = import_module("detent.planner.calls")
+scoping = import_module("detent.planner.scope")
 running = import_module("detent.engine.runner")
 living = import_module("detent.engine.node")
 committing = import_module("detent.engine.committer")
@@ -385,8 +385,8 @@ def _id_of_the_attempt(scope: Scope, state: RunState, now: int, place: str) -> S
 
 
 OF_BODIES: Final[dict[str, Patches]] = {
-    "now() moves with an adoption": ((calling, "in_context", _now_of_the_attempt),),
-    "uuid() depends on the attempt": ((calling, "in_context", _id_of_the_attempt),),
+    "now() moves with an adoption": ((scoping, "in_context", _now_of_the_attempt),),
+    "uuid() depends on the attempt": ((scoping, "in_context", _id_of_the_attempt),),
 }
 OF_OWNERSHIP: Final[dict[str, Patches]] = {
     "effects of an adopted run before its entry": ((Claims, "_bring_in", _go_before_the_adoption),),

@@ -55,9 +55,11 @@ class FlowRules:
                 continue
             if before is Phase.ENDED and now.ending[index] is not was.ending[step.index]:
                 raise Violation(f"{step.name} ended {was.ending[step.index]}, and {now.ending[index]} after a move")
-            if now.phase[index] is not before and before not in (Phase.READY, Phase.RUNNING):
+            # A step with a child looks again whether the child exists.
+            may_change = (Phase.READY, Phase.RUNNING, Phase.CHILD)
+            if now.phase[index] is not before and before not in may_change:
                 raise Violation(f"{step.name} was {before.name}, and is {now.phase[index].name} after a move")
-            if now.until.get(index) != was.until.get(step.index):
+            if before is not Phase.CHILD and now.until.get(index) != was.until.get(step.index):
                 raise Violation(f"{step.name} waits until another time after a move")
             if before is not Phase.ENDED and now.attempt_number(index) != was.attempt_number(step.index):
                 raise Violation(f"{step.name} has another attempt after a move")

@@ -50,8 +50,6 @@ from detent.instant import Instant, as_datetime
 from detent.store.rows import DraftRow, VersionRow, WorkflowRow
 from detent.values.limits import DEFINITION_LIMIT
 
-SCHEMA_TYPE: Final = "application/schema+json"
-
 
 def etag_of(row: WorkflowRow) -> str:
     """Return the entity tag of a workflow. Every change of the workflow changes it. A workflow that is nothing but its
@@ -405,7 +403,7 @@ def _list(rows: Sequence[WorkflowRow]) -> list[WorkflowDocument]:
 async def read_schema(request: AnyRequest, form: FromPath[str]) -> Response[dict[str, Any]]:
     """Return the JSON Schema of definitions of a form: `graph`. A definition that the schema accepts can still be
     refused: a schema cannot see what refers to what."""
-    return Response(dict(schema_of(form)), media_type=SCHEMA_TYPE, headers={"Cache-Control": "max-age=300"})
+    return Response(dict(schema_of(form)), headers={"Cache-Control": "max-age=300"})
 
 
 ROUTES = [

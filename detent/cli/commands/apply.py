@@ -33,16 +33,20 @@ def apply(
     """Save workflow files: create new workflows, and new versions of those that differ.
 
     Sends them to the Detent at --url, or to the one that has the database. Opens the database itself if none is
-    running. Nothing is saved if a file is not valid (exit code 2)."""
+    running. Nothing is saved if a file is not valid (exit code 2). What is applied is live. That is so for a graph too,
+    which is published, unless --draft is given."""
     settings = settings_of(database_url=database, **{"import": imports})
     read = _read_all(files, settings)
     with open_client(settings, url, makes_database=True) as client:
         for file, data, compiled in read:
             document, change = _saved(client, compiled.name, data, file, draft=draft)
-            if draft or not is_live_at_save(compiled.form):
+            if draft:
                 _print_draft(client, document, publish=publish)
                 continue
             version = document["current_version"]
+            if not is_live_at_save(compiled.form):
+                made: Document = client.ask(workflows.publish(document["id"]))
+                version, change = made["version"], change if made["changed"] else "unchanged"
             colour = {"created": "green", "changed": "yellow"}.get(change, "bright_black")
             out.print(f"[{colour}]{change:<9}[/]  {escape(compiled.name)} [bright_black]version {version}[/]")
             for warning in compiled.warnings:
