@@ -12,7 +12,7 @@ from detent.commands.context import CommandContext, CommandPart
 from detent.commands.workflows import WorkflowCommands, as_version, new_version
 from detent.engine.cache import Startable, startable
 from detent.errors import Conflict, InvalidDefinition, NotFound, NotStartable, PreconditionFailed, Problem, Unavailable
-from detent.forms.compile import compile_document, form_of, name_in
+from detent.forms.compile import FORMS, compile_document, form_of, name_in
 from detent.forms.compiled import Compiled
 from detent.forms.definition import read_definition
 from detent.forms.templates import constant_problems
@@ -180,7 +180,8 @@ class DraftCommands(CommandPart):
         if check_parameters:
             problems += constant_problems(compiled.graph)
         if problems:
-            raise InvalidDefinition(problems=problems)
+            form = FORMS[compiled.form]
+            raise InvalidDefinition(problems=[Problem(form.place(one.field), one.message) for one in problems])
 
     async def _action_problems(self, compiled: Compiled) -> list[Problem]:
         if self._engine.served.has(compiled.code):

@@ -101,7 +101,7 @@ class OwnedRun:
         return wait if isinstance(wait, str) else self.prepared.steps[wait].name
 
     def has_unrecorded_doubt(self) -> bool:
-        """Return whether a child may not exist although its journal gives no reason for the doubt."""
+        """Return whether a child may not exist although its journal has no reason for the doubt."""
         return any(child in self.state.children for child in self.unsure - self.state.unsure)
 
     def current(self, step: int) -> tuple[OwnedRun, int]:

@@ -6,7 +6,7 @@ A form is a row of `FORMS`. Everything else about drafts, versions and publishin
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 from detent.errors import InvalidDefinition, NotFound, Problem
@@ -32,7 +32,8 @@ class Form:
 
     A document without `form` has the form whose `keys` it has one of. `name_keys` are the fields that can have the name
     of the workflow. `is_live_at_save`: a save makes a version that is current at once. Otherwise a save writes a draft,
-    which has to be published. `schema` is its published JSON Schema."""
+    which has to be published. `schema` is its published JSON Schema. `written` has the words of the form for fields of
+    a graph, where they differ: `steps` and the keys of a step's config."""
 
     name: str
     keys: tuple[str, ...]
@@ -40,12 +41,32 @@ class Form:
     name_keys: tuple[str, ...] = ("name",)
     is_live_at_save: bool = True
     schema: Mapping[str, Any] | None = None
+    written: Mapping[str, str] = field(default_factory=dict)
+
+    def place(self, path: str) -> str:
+        """Return the field of a definition that a field of its graph was written in: `steps.a.workflow`."""
+        steps, name, key, *inner = path.split(".", 3)
+        return ".".join((self.written.get(steps, steps), name, self.written.get(key, key), *inner))
 
 
 #: The first form is that of a document that has the keys of none.
 FORMS: Final[dict[str, Form]] = {
-    "steps": Form("steps", ("tasks", "steps"), compile_steps),
-    "graph": Form("graph", ("nodes",), compile_graph, name_keys=("id",), is_live_at_save=False, schema=GRAPH_SCHEMA),
+    "steps": Form("steps", ("tasks", "steps"), compile_steps, written={"steps": "tasks", "input": "with"}),
+    "graph": Form(
+        "graph",
+        ("nodes",),
+        compile_graph,
+        name_keys=("id",),
+        is_live_at_save=False,
+        schema=GRAPH_SCHEMA,
+        written={
+            "steps": "nodes",
+            "workflow": "workflowId",
+            "action": "actionType",
+            "with": "parameters",
+            "input": "parameters",
+        },
+    ),
 }
 
 

@@ -222,7 +222,7 @@ _LARGEST_FACTOR: Final = 100.0
 
 @dataclass(frozen=True, slots=True)
 class RepeatFields:
-    """The names that a form gives the fields of a repeat."""
+    """What a form calls the fields of a repeat."""
 
     until: str
     every: str
@@ -279,7 +279,7 @@ _SHARE: Final = re.compile(r"(\d{1,3}(?:\.\d+)?)%")
 
 @dataclass(frozen=True, slots=True)
 class MapFields:
-    """The names that a form gives the fields of a map."""
+    """What a form calls the fields of a map."""
 
     for_each: str
     max_parallel: str

@@ -25,7 +25,7 @@ def retry_at(policy: Retry, fail: Fail, *, attempt: int, key: bytes, now: Instan
 
 
 def look_at(repeat: Repeat, *, looks: int, since: Instant, now: Instant) -> Instant | None:
-    """Return when the next look is due after so many looks, or None if the step gives up."""
+    """Return when the next look is due after so many looks, or None if that is too late."""
     pause = min(repeat.max_wait, repeat.every * repeat.factor ** min(looks, 64))
     when = now + micros(pause)
     is_over = repeat.give_up_after is not None and when > since + micros(repeat.give_up_after)

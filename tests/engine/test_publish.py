@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -75,9 +76,17 @@ async def test_an_action_that_no_node_has_or_had_is_a_problem(app: App, commands
     await commands.drafts.save(source)
     with pytest.raises(InvalidDefinition) as caught:
         await commands.drafts.publish("w")
-    assert [str(one) for one in caught.value.problems] == ["steps.a.action: no node has the action 'shop.unheard_of'"]
+    assert [str(one) for one in caught.value.problems] == ["tasks.a.action: no node has the action 'shop.unheard_of'"]
     await app.store.record_served([("action", "shop.unheard_of")])
     assert (await commands.drafts.publish("w")).version == 1, "a node that is away now had it"
+
+
+async def test_a_problem_of_a_graph_is_named_as_it_was_written(commands: Commands) -> None:
+    node = {"id": "a", "nodeType": "subworkflow", "workflowId": "nowhere"}
+    await commands.drafts.save(json.dumps({"id": "g", "displayName": "G", "startNode": "a", "nodes": [node]}))
+    with pytest.raises(InvalidDefinition) as caught:
+        await commands.drafts.publish("g")
+    assert [str(one) for one in caught.value.problems] == ["nodes.a.workflowId: there is no workflow 'nowhere'"]
 
 
 async def test_a_draft_that_is_saved_while_it_is_published_is_published_as_it_was_saved_last(

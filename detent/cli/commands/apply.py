@@ -46,7 +46,8 @@ def apply(
             version = document["current_version"]
             if not is_live_at_save(compiled.form):
                 made: Document = client.ask(workflows.publish(document["id"]))
-                version, change = made["version"], change if made["changed"] else "unchanged"
+                word = "created" if made["version"] == 1 else "changed"
+                version, change = made["version"], word if made["changed"] else "unchanged"
             colour = {"created": "green", "changed": "yellow"}.get(change, "bright_black")
             out.print(f"[{colour}]{change:<9}[/]  {escape(compiled.name)} [bright_black]version {version}[/]")
             for warning in compiled.warnings:
