@@ -1,7 +1,7 @@
 # Everything a contributor does starts here. Each target installs what it needs into .venv by itself.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help run test check lint format types bench sim chaos property clients hostile lock clean
+.PHONY: help run web test check lint format types bench sim chaos property clients hostile lock clean
 
 BIN := .venv/bin
 SOURCES := $(wildcard detent tests bench)
@@ -20,11 +20,17 @@ help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: .venv/.run ## Start Detent with its examples (ARGS= goes to `detent dev`)
+	@scripts/web --optional
 	@$(BIN)/detent dev $(ARGS)
 
-# Types and imports are checked while the tests begin, and told after them.
+web: .venv/.run ## Build the web page, if something of it changed
+	@scripts/web
+
+# Types and imports are checked while the tests begin, and told after them. In a new checkout one process compiles the
+# tests first: each worker would compile all of them, and that takes twice as long as collecting them.
 test: format ## Everything: linters, types and all tests, on real databases started for it
 	@( $(TYPES) ) >.venv/types.log 2>&1 & types=$$!; \
+	ls tests/api/__pycache__/*-pytest-*.pyc >/dev/null 2>&1 || $(BIN)/pytest -q --collect-only -p no:xdist >/dev/null; \
 	$(BIN)/pytest -q -n $(WORKERS) --dist worksteal --durations 10 $(ARGS); tests=$$?; \
 	wait $$types; types=$$?; cat .venv/types.log; exit $$((tests ? tests : types))
 
@@ -66,6 +72,7 @@ lock: .venv/.dev ## Renew requirements.lock and requirements-dev.lock
 
 clean: ## Remove .venv, caches and builds
 	@rm -rf clients/typescript/node_modules clients/typescript/dist clients/typescript/build
+	@rm -rf web/node_modules web/tests/node_modules detent/web/built
 	@rm -rf .venv build dist htmlcov .coverage .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	@find detent tests bench -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 

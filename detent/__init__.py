@@ -28,8 +28,17 @@ if TYPE_CHECKING:
     from detent.python.functions.workflow import workflow
     from detent.python.heroes import HeroRef, heroes
     from detent.python.transactions import transactions
+    from detent.run.links import Link, Linked
     from detent.steps.actions import ActionContext, action
-    from detent.steps.errors import ActionError, Permanent, RetryLater
+    from detent.steps.errors import (
+        ActionError,
+        Failed,
+        Permanent,
+        RetriableFailure,
+        RetryLater,
+        Skipped,
+        Succeeded,
+    )
     from detent.values.durations import days, hours, minutes, seconds, weeks
 
 __version__ = VERSION
@@ -40,13 +49,19 @@ __all__ = [
     "AsyncClient",
     "ChildFailed",
     "Client",
+    "Failed",
     "HeroRef",
+    "Link",
+    "Linked",
     "Permanent",
+    "RetriableFailure",
     "RetryLater",
     "Run",
     "RunHandle",
+    "Skipped",
     "StepContext",
     "StepFailed",
+    "Succeeded",
     "WaitTimeout",
     "Workflow",
     "__version__",
@@ -85,8 +100,9 @@ _NAMES_BY_HOME = {
     "detent.python.flow": "reattempt",
     "detent.python.transactions": "transactions",
     "detent.python.classes.workflow": "Workflow",
+    "detent.run.links": "Link Linked",
     "detent.steps.actions": "ActionContext action",
-    "detent.steps.errors": "ActionError Permanent RetryLater",
+    "detent.steps.errors": "ActionError Failed Permanent RetriableFailure RetryLater Skipped Succeeded",
 }
 _HOMES = {name: home for home, names in _NAMES_BY_HOME.items() for name in names.split()}
 

@@ -7,12 +7,15 @@ workflows passes them in, as `detent.process` does.
 from __future__ import annotations
 
 import asyncio
+import os
 import secrets
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
+from detent.auth.caller import Caller
+from detent.catalog.connections import EnvironmentConnections
 from detent.clock import Clock, SystemClock
 from detent.commands import EngineCommands
 from detent.engine.background import Poller, Polling, Retention
@@ -24,8 +27,11 @@ from detent.graph.model import StepKind
 from detent.ids import new_id
 from detent.python.registry import registry as python_registry
 from detent.settings import Settings
-from detent.steps.actions import CORE, load_modules, registry
+from detent.steps.actions import CORE, Action, load_modules, registry
+from detent.steps.credentials import Credentials, EnvironmentCredentials
 from detent.steps.protocol import StepExecutor
+from detent.steps.templates.action import DocumentRequest, Render, RenderedDocument, TemplatePort
+from detent.steps.templates.renderer import Renderer
 from detent.store.factory import open_store
 from detent.store.protocol import Store
 from detent.store.url import is_shared
@@ -52,6 +58,7 @@ class App:
     local_url: str  # where this machine reaches it
     is_drained: bool = False
     working: asyncio.Task[None] | None = None  # processes the triggers
+    credentials: Credentials = field(default_factory=EnvironmentCredentials)  # the one provider of tokens
 
     async def drain(self) -> None:
         """Stop starting work, and wait for the attempts in flight. The API may answer meanwhile."""
@@ -69,9 +76,11 @@ async def build_app(
     clock: Clock | None = None,
     tuning: Tuning | None = None,
     executors: Executors | None = None,
+    templates: TemplatePort | None = None,
     migrate: bool = False,
 ) -> AsyncIterator[App]:
-    """Yield an app whose engine is started. Without `executors` it accepts starts, and other nodes run them."""
+    """Yield an app whose engine is started. Without `executors` it accepts starts, and other nodes run them.
+    `templates` is the port through which its executors render documents."""
     load_modules(settings.imports)
     clock = clock or SystemClock(settings.clock_skew)
     local_url = url_of(address or (settings.host, settings.port))
@@ -82,12 +91,17 @@ async def build_app(
         feeds = Feeds(store, clock)
         stack.push_async_callback(feeds.close)
         engine = await _build_engine(settings, store, clock, base_url, tuning, executors)
-        commands = _build_commands(settings, engine)  # before the engine starts: its first run may start a child
+        renderer = Renderer()
+        stack.push_async_callback(renderer.close)
+        # Before the engine starts: its first run may start a child, or render a document.
+        commands = _build_commands(settings, engine, renderer)
+        if templates is not None:
+            templates.render = _render_with(commands)
         await engine.start()
         triggers = EngineTriggers(commands, store, now=engine.time.now, new_id=new_id, base_url=base_url)
         app = App(settings, store, engine, commands, triggers, feeds, base_url, local_url)
         stack.push_async_callback(app.drain)
-        start_background(Retention(store, clock, settings.retention), stack)
+        start_background(Retention(store, clock, settings.retention, settings.dead_letter_retention), stack)
         yield app
 
 
@@ -113,7 +127,14 @@ async def _build_engine(
     )
 
 
-def _build_commands(settings: Settings, engine: Engine) -> EngineCommands:
+def _render_with(commands: EngineCommands) -> Render:
+    async def render(tenant: int, request: DocumentRequest) -> RenderedDocument:
+        return await commands.for_caller(Caller(tenant, "detent")).document_templates.render(request)
+
+    return render
+
+
+def _build_commands(settings: Settings, engine: Engine, renderer: Renderer) -> EngineCommands:
     """Build the commands. On a shared database an action that this node lacks is valid: another node may have it."""
     alone = not is_shared(settings.database_url)
     known = (*CORE.names(), *registry.names()) if alone else None
@@ -121,8 +142,15 @@ def _build_commands(settings: Settings, engine: Engine) -> EngineCommands:
         engine,
         limits=Limits(settings.max_steps_per_workflow, settings.max_nesting_depth),
         actions=known,
+        find_action=_find_action,
         allow_draft_execution=settings.allow_draft_execution,
+        connections=EnvironmentConnections(os.environ),
+        renderer=renderer,
     )
+
+
+def _find_action(name: str) -> Action | None:
+    return CORE.find(name) or registry.find(name)
 
 
 def tuning_of(settings: Settings) -> Tuning:

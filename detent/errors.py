@@ -3,9 +3,11 @@
     DetentError
     |- InvalidInput            what was sent cannot be accepted; `problems` says where and why
     |  |- InvalidDefinition    a workflow definition, with all its problems at once
-    |  `- TooLarge             an input beyond its limit
+    |  |- TooLarge             an input beyond its limit
+    |  `- RenderFailed         a document template that cannot be rendered with these answers
     |- Forbidden               this caller may not do this
     |- NotFound                no such workflow, run or callback
+    |  `- TemplateNotFound     no such document template, or it is disabled
     |- Conflict                the current state does not allow it
     |  |- NameTaken            another workflow has that name
     |  |- NotStartable         the workflow is disabled or not active
@@ -35,7 +37,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,12 @@ class TooLarge(InvalidInput):
     code = "too_large"
 
 
+class RenderFailed(InvalidInput):
+    """The document cannot be rendered."""
+
+    code = "render_failed"
+
+
 class Forbidden(DetentError):
     """This caller is not allowed to do this."""
 
@@ -94,6 +102,12 @@ class NotFound(DetentError):
     """Not found."""
 
     code = "not_found"
+
+
+class TemplateNotFound(NotFound):
+    """There is no such document template."""
+
+    code = "template_not_found"
 
 
 class Conflict(DetentError):
@@ -134,6 +148,16 @@ class AlreadyActive(Conflict):
     def __init__(self, message: str | None = None, *, run: str = "") -> None:
         super().__init__(message)
         self.run = run
+
+
+class RehearsalFailed(Conflict):
+    """In this draft runs would fail, or runs in flight could not be moved to it. `rehearsal` says which."""
+
+    code = "rehearsal_failed"
+
+    def __init__(self, message: str | None = None, *, rehearsal: Any = None) -> None:
+        super().__init__(message)
+        self.rehearsal = rehearsal
 
 
 class RequestIdReused(Conflict):

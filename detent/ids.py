@@ -21,6 +21,7 @@ TRIGGER: Final = "trg"
 FIRING: Final = "fir"
 EVENT: Final = "evt"
 NODE: Final = "node"
+LETTER: Final = "dlt"
 
 _DIGITS: Final = "0123456789abcdefghjkmnpqrstvwxyz"
 _VALUES: Final = {digit: value for value, digit in enumerate(_DIGITS)}
@@ -34,6 +35,11 @@ class InvalidId(ValueError):
 def new_id() -> Id:
     """Return a new time-sorted id."""
     return uuid_utils.uuid7().bytes
+
+
+def made_at(raw: Id) -> int:
+    """Return the instant at which an id was made, in whole milliseconds."""
+    return int.from_bytes(raw[:6], "big") * 1000
 
 
 def show(prefix: str, raw: Id) -> str:
@@ -57,3 +63,21 @@ def parse(prefix: str, text: str) -> Id:
     if number >> 128:
         raise InvalidId(f"{text!r} is not an id: it is too large")
     return number.to_bytes(16, "big")
+
+
+def first_id(instant: int) -> Id:
+    """Return the lowest id of the millisecond of an instant. Ids that are made then or later are not below it."""
+    return max(0, instant // 1_000).to_bytes(6, "big") + bytes(10)
+
+
+def end_digits(text: str) -> str | None:
+    """Return the last bytes of the ids whose text ends with these digits, in hexadecimal, or None for other texts.
+
+    Six digits have 30 bits. Whole bytes are returned, so the digits may be a little more exact than these."""
+    if not 6 <= len(text) <= _LENGTH or any(digit not in _VALUES for digit in text):
+        return None
+    number = 0
+    for digit in text:
+        number = number << 5 | _VALUES[digit]
+    size = min(len(text) * 5 // 8, 6)
+    return (number & (1 << size * 8) - 1).to_bytes(size, "big").hex()

@@ -15,16 +15,19 @@ import socket
 import sys
 from collections.abc import AsyncIterator, Coroutine, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
 from detent.app import Address, App, Executors, build_app, start_background
 from detent.auth.caller import local_caller
+from detent.catalog.connections import EnvironmentConnections
+from detent.catalog.shipped import load_shipped, shipped_fingerprint
 from detent.clock import Clock, SystemClock
 from detent.engine.background import Presence
 from detent.engine.tuning import Tuning
-from detent.errors import InvalidInput
+from detent.errors import InvalidInput, Problem
 from detent.graph.model import StepKind
 from detent.ids import new_id
 from detent.local_apps import register_local
@@ -37,10 +40,17 @@ from detent.python.registry import registry as python_registry
 from detent.python.transactions import keeper
 from detent.settings import Settings
 from detent.steps.action_step import ActionExecutor
-from detent.steps.actions import registry
+from detent.steps.actions import CORE, isolated_modules, registry
+from detent.steps.credentials import Credentials, EnvironmentCredentials
+from detent.steps.data_action import CatalogActions
 from detent.steps.egress import EgressPolicy
+from detent.steps.http.client import ActionServices
 from detent.steps.http.step import HttpExecutor, HttpSettings
+from detent.steps.isolation.processes import Processes
+from detent.steps.links import Reservations
+from detent.steps.templates.action import TemplatePort, core_actions
 from detent.steps.user_code import ThreadPool
+from detent.store.protocol import Store
 from detent.store.url import is_shared, scheme
 from detent.triggers.worker import TriggerWork
 
@@ -53,6 +63,8 @@ __all__ = ["LOOPBACK", "Address", "App", "bind", "run_process", "run_app", "wait
 
 T = TypeVar("T")
 
+#: The group of entry points with which packages offer actions.
+CONNECTORS: Final = "detent.connectors"
 LOOPBACK: Final = ("127.0.0.0/8", "::1")
 
 
@@ -66,33 +78,50 @@ async def run_app(
     allow: Iterable[str] = (),
     claims: bool = True,
     migrate: bool = False,
+    credentials: Credentials | None = None,
 ) -> AsyncIterator[App]:
     """Yield an app that runs workflows.
 
     `address` is where the API listens, in this process or another one; steps may not call it. `allow` adds hosts and
     networks to those that the settings allow steps to call. Without `claims` the app accepts starts, and other nodes
-    run them.
+    run them. `credentials` provides the tokens of connectors; by default the environment does.
     """
     clock = clock or SystemClock(settings.clock_skew)
-    executors = _executors(settings, clock, address, allow) if claims else None
+    if claims:
+        load_connectors()
+    credentials = credentials or EnvironmentCredentials()
+    ports = _Ports(credentials)
+    executors = _executors(settings, clock, address, allow, ports) if claims else None
     async with AsyncExitStack() as stack:
         app = await stack.enter_async_context(
-            build_app(settings, address=address, clock=clock, tuning=tuning, executors=executors, migrate=migrate)
+            build_app(
+                settings,
+                address=address,
+                clock=clock,
+                tuning=tuning,
+                executors=executors,
+                templates=ports.templates,
+                migrate=migrate,
+            )
         )
+        ports.definitions.open(app.store)
+        ports.reservations.store = app.store
+        app.credentials = credentials
         if claims:
             await _begin_work(app, clock, stack)
         yield app
 
 
 async def _begin_work(app: App, clock: Clock, stack: AsyncExitStack) -> None:
-    """Save the registered Python workflows, then start the work beside the engine.
+    """Store what this node brings to the catalog and its Python workflows, then start the work beside the engine.
 
     This is: triggers, the record of the queues and actions that this node serves, and the relays of outboxes.
     """
     store, now = app.store, app.engine.time.now
-    workflows = app.commands.for_caller(local_caller("detent")).workflows
+    commands = app.commands.for_caller(local_caller("detent"))
+    await commands.catalog.register(load_shipped, shipped_fingerprint(), (*CORE.facts(), *registry.facts()))
     for one in python_registry.all():
-        await workflows.save_python(one.compiled, one.source)
+        await commands.workflows.save_python(one.compiled, one.source)
     work = TriggerWork(store, app.triggers.processor, now=now, clock=clock, new_id=new_id)
     app.working = asyncio.create_task(work.work())
     stack.callback(register_local(app, app.settings.database_url))
@@ -104,17 +133,64 @@ async def _begin_work(app: App, clock: Clock, stack: AsyncExitStack) -> None:
         start_background(relay, stack)
 
 
-def _executors(settings: Settings, clock: Clock, own: Address | None, allow: Iterable[str]) -> Executors:
+class _Definitions:
+    """Reads actions that are data from the store, which is opened after the executors were built."""
+
+    def __init__(self) -> None:
+        self._store: asyncio.Future[Store] = asyncio.get_running_loop().create_future()
+
+    def open(self, store: Store) -> None:
+        self._store.set_result(store)
+
+    async def load(self, tenant: int, action: str, version: str) -> bytes | None:
+        """Return the definition of a version of an action; `None` if the catalog does not have it."""
+        row = await (await asyncio.shield(self._store)).action(tenant, action, version)
+        return None if row is None or row.definition is None else row.definition.encode()
+
+
+class _Ports:
+    """What executors read of the store. They are built before it is opened."""
+
+    def __init__(self, credentials: Credentials) -> None:
+        self.credentials = credentials
+        self.definitions = _Definitions()
+        self.reservations = Reservations()
+        self.templates = TemplatePort()
+
+
+def _executors(settings: Settings, clock: Clock, own: Address | None, allow: Iterable[str], ports: _Ports) -> Executors:
     """Return the executor of each kind of step. They share one pool of threads for user code."""
     policy = EgressPolicy.from_texts((*settings.egress_allow, *allow), _own_addresses(settings, own))
     http = HttpSettings(ca_file=Path(settings.ca_file) if settings.ca_file else None)
     pool = ThreadPool()
+    requests = HttpExecutor(policy, http, wall=clock.wall)
+    data = CatalogActions(requests, ports.definitions.load, EnvironmentConnections(os.environ))
+    actions = ActionExecutor(
+        registry,
+        pool=pool,
+        data=data,
+        core=core_actions(ports.templates),
+        reservations=ports.reservations,
+        services=ActionServices(policy, http, credentials=ports.credentials),
+        processes=Processes(isolated_modules, policy),
+    )
     return {
-        StepKind.HTTP: HttpExecutor(policy, http, wall=clock.wall),
-        StepKind.ACTION: ActionExecutor(registry, pool=pool),
+        StepKind.HTTP: requests,
+        StepKind.ACTION: actions,
         StepKind.PYTHON: ClassExecutor(pool=pool, now=clock.wall, transactions=keeper),
-        StepKind.FUNCTION: FunctionExecutor(clock=clock, steps=StepRunner(pool, keeper)),
+        StepKind.FUNCTION: FunctionExecutor(clock=clock, steps=StepRunner(pool, keeper, ports.reservations)),
     }
+
+
+def load_connectors() -> None:
+    """Import what installed packages offer as entry points of the group `detent.connectors`: modules that register
+    actions. Raise InvalidInput if one cannot be imported."""
+    for point in entry_points(group=CONNECTORS):
+        try:
+            point.load()
+        except Exception as error:
+            problem = Problem(CONNECTORS, f"{point.name} = {point.value}: {type(error).__name__}: {error}")
+            raise InvalidInput(f"cannot load the connector {point.name}", [problem]) from error
 
 
 def _own_addresses(settings: Settings, own: Address | None) -> list[Address]:

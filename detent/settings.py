@@ -101,6 +101,14 @@ def _choice(*words: str) -> Parse:
     return parse
 
 
+def _span(value: Any) -> int:
+    """Read `90d`, or a number of seconds, into seconds."""
+    found = re.fullmatch(r"([0-9]{1,9})([smhdw]?)", str(value).strip())
+    if not found:
+        raise ValueError("must be a number of seconds, or a length of time such as 90d")
+    return int(found[1]) * _UNITS[found[2] or "s"]
+
+
 def _retention(value: Any) -> tuple[tuple[str, int], ...]:
     """Read `completed=30d,failed=90d`, or the same as a table, into seconds by status."""
     pairs = value.items() if isinstance(value, Mapping) else (part.partition("=")[::2] for part in _names(value))
@@ -153,6 +161,7 @@ class Settings:
     retention: tuple[tuple[str, int], ...] = _setting(
         _retention, (), "how long ended runs are stored, such as completed=30d,failed=90d; by default for ever"
     )
+    dead_letter_retention: int = _setting(_span, 90 * 86_400, "how long dead letters are stored, in seconds or as 90d")
     outbox_urls: tuple[str, ...] = _setting(
         _names,
         (),

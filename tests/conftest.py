@@ -17,6 +17,18 @@ settings.register_profile("default", deadline=None, suppress_health_check=[Healt
 settings.register_profile("ci", parent=settings.get_profile("default"), derandomize=True, database=None)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
 
+#: Modules whose tests take longest. They begin first, so that no worker is left with one of them at the end.
+LONGEST = (
+    "tests/web/test_pages.py",
+    "tests/chaos/test_campaign.py",
+    "tests/property/test_property.py",
+    "tests/clients/test_typescript.py",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
+
 
 @pytest.fixture(autouse=True, scope="module")
 def workflows_of_their_own(request: pytest.FixtureRequest) -> Iterator[None]:

@@ -15,7 +15,10 @@ import msgspec
 from litestar import Request, Response
 from litestar.exceptions import HTTPException
 
-from detent.documents.answers import Details, FieldProblem, Refusal
+from detent.api.rehearsal import rehearsal_document
+from detent.documents.answers import FieldProblem
+from detent.documents.refusals import Details, Refusal
+from detent.documents.rehearsal import RehearsalDocument
 from detent.errors import (
     AlreadyActive,
     CommitUnknown,
@@ -28,9 +31,12 @@ from detent.errors import (
     NotFound,
     PreconditionFailed,
     Problem,
+    RehearsalFailed,
+    RenderFailed,
     RequestIdReused,
     RequestIdTaken,
     StoreError,
+    TemplateNotFound,
     TooLarge,
     Unavailable,
 )
@@ -43,11 +49,14 @@ ILLEGAL_STATE: Final = "WFENG002"
 # Status, word and code by class of error; the first class that matches counts. Code `None`: the code of the error.
 _KINDS: Final[tuple[tuple[type[DetentError], tuple[int, str, str | None]], ...]] = (
     (TooLarge, (413, "too_large", None)),
+    (RenderFailed, (400, "invalid_argument", None)),
     (InvalidInput, (400, "invalid_argument", INVALID)),
     (Forbidden, (403, "permission_denied", None)),
+    (TemplateNotFound, (404, "not_found", "WFENG004")),
     (NotFound, (404, "not_found", None)),
     (NameTaken, (409, "conflict", None)),
     (AlreadyActive, (409, "conflict", None)),
+    (RehearsalFailed, (409, "conflict", None)),
     (RequestIdReused, (409, "conflict", None)),
     (RequestIdTaken, (409, "conflict", "WFENG001")),
     (PreconditionFailed, (412, "precondition_failed", None)),
@@ -86,11 +95,13 @@ def refuse(
     *,
     problems: Iterable[Problem] = (),
     run_id: str | None = None,
+    rehearsal: RehearsalDocument | None = None,
     headers: dict[str, str] | None = None,
 ) -> Response[Refusal]:
     """Build the answer for an error."""
     found = [FieldProblem(each.field, each.message) for each in problems if each.field or each.message != message]
-    body = Refusal(error, code, message, Details(found, run_id) if found or run_id else None)
+    details = Details(found, run_id, rehearsal)
+    body = Refusal(error, code, message, None if details == Details() else details)
     return Response(body, status_code=status, headers=headers or {}, media_type="application/json")
 
 
@@ -121,7 +132,10 @@ def answer_of(error: Exception, method: str, path: str) -> Response[Refusal]:
     wait = math.ceil(getattr(error, "retry_after", 1.0))
     headers = {"Retry-After": str(wait)} if status in (429, 503) else None
     run_id = error.run if isinstance(error, AlreadyActive) else None
-    return refuse(status, word, code or error.code, message, problems=problems, run_id=run_id, headers=headers)
+    failed = error.rehearsal if isinstance(error, RehearsalFailed) else None
+    rehearsal = None if failed is None else rehearsal_document(failed)
+    code = code or error.code
+    return refuse(status, word, code, message, problems=problems, run_id=run_id, rehearsal=rehearsal, headers=headers)
 
 
 def _outage(error: StoreError) -> str:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
 from detent.api.request import (
@@ -18,30 +18,43 @@ from detent.api.request import (
     flag_of,
     instant_of,
     normalize_names,
+    number_of,
     pair_of,
     word_of,
 )
 from detent.commands import Commands
+from detent.commands.lists import VIEWS
 from detent.errors import NotFound
 from detent.forms.compiled import TriggerType
-from detent.ids import RUN, TRIGGER, parse
+from detent.ids import RUN, TRIGGER, InvalidId, end_digits, first_id, parse
+from detent.instant import SECOND, Instant
 from detent.run.journal import MAP
+from detent.run.stage import StageKind
 from detent.run.status import OPEN, Status
 from detent.store.rows import RunCriteria, TimelineCursor, WorkflowRow
 from detent.values.fields import Problems, shown
 from detent.values.limits import ID_LIMIT
+from detent.values.nearest import nearest
 
 ID_BYTES: Final = 16
 LIST_MESSAGE: Final = "the list cannot be read"
 _FILTER: Final = aliases(
     *("status", "workflow", "trigger", "hero", "label", "request_id", "origin", "parent"),
-    *("started_after", "started_before"),
+    *("started_after", "started_before", "stage", "version", "ids", "text", "error", "view"),
     workflow_id="workflow",
     trigger_type="trigger",
     trigger_id="trigger",
     labels="label",
 )
-_PAGE: Final = aliases("limit", "cursor", "sort")
+_PAGE: Final = aliases("limit", "cursor", "sort", "include")
+_WINDOW: Final = aliases("from", "to", "buckets")
+#: A list can be asked for at most so many runs by id.
+MOST_IDS: Final = 200
+_LARGEST_VERSION: Final = 2**31 - 1
+_LONGEST_TEXT: Final = 200
+MOST_BUCKETS: Final = 200
+_USUAL_BUCKETS: Final = 96
+_DAY: Final = 86_400 * SECOND
 _WORKFLOWS: Final = aliases(
     *("limit", "cursor", "label", "enabled", "status", "search", "tenant_id"), is_enabled="enabled", labels="label"
 )
@@ -90,6 +103,26 @@ class RunPage:
     limit: int
     cursor: bytes | None
     scope: CursorScope
+    progress: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RunWindow:
+    """A filter of runs that were accepted in a range of time, in parts of it."""
+
+    where: RunCriteria
+    begin: Instant
+    end: Instant
+    buckets: int
+
+    def narrowed(self) -> RunCriteria:
+        """Return the filter with the range of time."""
+        first, last = first_id(self.begin), first_id(self.end)
+        return replace(
+            self.where,
+            first=first if self.where.first is None else max(first, self.where.first),
+            last=last if self.where.last is None else min(last, self.where.last),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,11 +200,47 @@ async def read_run_page(commands: Commands, query: bytes, *, below: bytes | None
     values = QueryValues.of_query(query, known)
     where = await _filter(commands, values, below)
     oldest_first = values.one("sort", _order) or False
-    scope = CursorScope("runs", commands.caller.tenant, sorted(where.given().items()), oldest_first)
+    progress = values.one("include", _include) or False
+    scope = CursorScope("runs", commands.caller.tenant, *_facts(where, values), oldest_first)
     limit = values.limit()
     cursor = values.cursor(lambda text: scope.place(text, ID_BYTES))
     values.refuse(LIST_MESSAGE)
-    return RunPage(where, oldest_first, limit, cursor, scope)
+    return RunPage(where, oldest_first, limit, cursor, scope, progress)
+
+
+def _facts(where: RunCriteria, values: QueryValues) -> tuple[object, ...]:
+    """Return what identifies a filter. What a view means changes with time, so its name counts."""
+    if values.problems.found:
+        return ()  # the page is refused
+    view, facts = values.one("view", _view), where.given()
+    facts.pop("now", None)
+    if view is not None:
+        for name in ("ids", "ended_after"):
+            facts.pop(name, None)
+    return sorted(facts.items(), key=lambda fact: fact[0]), view
+
+
+def _include(text: str) -> bool:
+    if text != "progress":
+        raise ValueError(f"must be progress, not {shown(text)}")
+    return True
+
+
+async def read_run_window(commands: Commands, query: bytes, *, most_buckets: int | None = None) -> RunWindow:
+    """Read the query of a histogram or of facets. The default is the last 24 hours."""
+    known = {**_FILTER, **_WINDOW}
+    if most_buckets is None:
+        del known["buckets"]
+    values = QueryValues.of_query(query, known)
+    where = await _filter(commands, values, None)
+    begin, end = values.one("from", instant_of), values.one("to", instant_of)
+    buckets = values.one("buckets", lambda text: number_of(text, 1, most_buckets or 1))
+    end = commands.now() if end is None else end
+    begin = end - _DAY if begin is None else begin
+    if begin >= end and not values.problems.found:
+        values.add_problem("from", "must be before `to`")
+    values.refuse(LIST_MESSAGE)
+    return RunWindow(where, begin, end, buckets or _USUAL_BUCKETS)
 
 
 async def read_filter(
@@ -263,6 +332,10 @@ def _place(packed: bytes) -> TimelineCursor:
 
 
 def _written(name: str, value: Any) -> Sequence[Any]:
+    if name == "version" and type(value) is int:
+        return [str(value)]
+    if name == "ids" and isinstance(value, list) and all(isinstance(id_, str) for id_ in value):
+        return [",".join(value)]
     if name == "label" and isinstance(value, dict):
         return [f"{key}:{text}" if isinstance(text, str) else text for key, text in value.items()]
     if name == "hero" and isinstance(value, dict) and set(value) == {"type", "id"}:
@@ -276,9 +349,18 @@ async def _filter(commands: Commands, values: QueryValues, below: bytes | None) 
     trigger, parent = values.one("trigger", _trigger), values.one("parent", lambda text: parse(RUN, text))
     hero = values.one("hero", pair_of)
     statuses, owned = _scope(values)
+    stages = tuple(sorted(set(values.many("stage", _stage))))
+    text, ids = values.one("text", lambda text: word_of(text, _LONGEST_TEXT)), values.one("ids", _ids) or ()
+    if text is not None and text.startswith(f"{RUN}_"):
+        ids, text = (*ids, *_whole_id(text)), None if _whole_id(text) else text
+    view = values.one("view", _view)
+    found = RunCriteria() if view is None or values.problems.found else await commands.lists.view(view)
+    if view is not None and (statuses or stages or ids):
+        values.add_problem("view", "cannot be combined with status, stage or ids")
+    after, before = values.one("started_after", instant_of), values.one("started_before", instant_of)
     return RunCriteria(
         workflow=workflow,
-        statuses=tuple(sorted(map(str, statuses))),
+        statuses=found.statuses or tuple(sorted(map(str, statuses))),
         owned=owned,
         trigger=trigger if isinstance(trigger, str) else None,
         fired_by=trigger if isinstance(trigger, bytes) else None,
@@ -289,9 +371,50 @@ async def _filter(commands: Commands, values: QueryValues, below: bytes | None) 
         origin=values.one("origin", lambda text: parse(RUN, text)),
         parent=parent,
         without=MAP if trigger is None and parent is None else None,
-        started_after=values.one("started_after", instant_of),
-        started_before=values.one("started_before", instant_of),
+        version=values.one("version", lambda text: number_of(text, -_LARGEST_VERSION, _LARGEST_VERSION)),
+        stages=found.stages or stages,
+        now=commands.now() if found.stages or stages else None,
+        ids=found.ids or ids,
+        first=None if after is None else first_id(after),
+        last=None if before is None else first_id(before),
+        ended_after=found.ended_after,
+        error=values.one("error", lambda text: word_of(text, _LONGEST_TEXT)),
+        text=text,
+        id_end=None if text is None else end_digits(text.removeprefix(f"{RUN}_").lower()),
     )
+
+
+def _stage(text: str) -> str:
+    if text.lower() not in tuple(StageKind):
+        raise _unknown(text, ", ".join(StageKind), StageKind)
+    return text.lower()
+
+
+def _view(text: str) -> str:
+    if text.lower() not in VIEWS:
+        raise _unknown(text, ", ".join(VIEWS), VIEWS)
+    return text.lower()
+
+
+def _unknown(text: str, choices: str, known: Iterable[str]) -> ValueError:
+    """Build the error of a word that is not one of the known ones, with the one that was likely meant."""
+    near = nearest(text, map(str, known))
+    hint = "" if near is None else f"; did you mean {near!r}?"
+    return ValueError(f"must be one of {choices}, not {shown(text)}{hint}")
+
+
+def _ids(text: str) -> tuple[bytes, ...]:
+    words = [word.strip() for word in text.split(",") if word.strip()]
+    if not 0 < len(words) <= MOST_IDS:
+        raise ValueError(f"must have 1 to {MOST_IDS} ids of runs, with commas between them")
+    return tuple(sorted({parse(RUN, word) for word in words}))
+
+
+def _whole_id(text: str) -> tuple[bytes, ...]:
+    try:
+        return (parse(RUN, text),)
+    except InvalidId:
+        return ()
 
 
 async def _workflow(commands: Commands, key: str, values: QueryValues) -> bytes | None:
@@ -315,7 +438,7 @@ def _status(text: str) -> StatusFilter:
     try:
         return _STATUSES[text.lower()]
     except KeyError:
-        raise ValueError(f"must be one of {', '.join((*Status, *SCOPES))}") from None
+        raise _unknown(text, ", ".join((*Status, *SCOPES)), _STATUSES) from None
 
 
 def _trigger(text: str) -> str | bytes:
@@ -324,7 +447,7 @@ def _trigger(text: str) -> str | bytes:
     try:
         return _TRIGGERS[text.lower()]
     except KeyError:
-        raise ValueError(f"must be one of {', '.join(TriggerType)}, {MAP}, or the id of a trigger") from None
+        raise _unknown(text, f"{', '.join(TriggerType)}, {MAP}, or the id of a trigger", _TRIGGERS) from None
 
 
 def _order(text: str) -> bool:

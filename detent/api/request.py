@@ -57,9 +57,9 @@ def feeds(request: AnyRequest) -> Feeds:
     return found
 
 
-def read_json(data: bytes, *, empty: Any) -> Any:
-    """Return the JSON value in a body; `empty` if there is none."""
-    return decode_json(data, INPUT_LIMIT) if data and not data.isspace() else empty
+def read_json(data: bytes, *, empty: Any, limit: int = INPUT_LIMIT) -> Any:
+    """Return the JSON value in a body of at most `limit` bytes; `empty` if there is none."""
+    return decode_json(data, limit) if data and not data.isspace() else empty
 
 
 def filename_of(request: AnyRequest) -> str | None:
@@ -206,9 +206,9 @@ def normalize_names(document: Mapping[str, Any], known: Aliases, problems: Probl
     return found
 
 
-def object_body(data: bytes, message: str) -> dict[str, Any]:
-    """Return the JSON object in a body; an empty body is an empty object."""
-    value = read_json(data, empty={})
+def object_body(data: bytes, message: str, *, limit: int = INPUT_LIMIT) -> dict[str, Any]:
+    """Return the JSON object in a body of at most `limit` bytes; an empty body is an empty object."""
+    value = read_json(data, empty={}, limit=limit)
     if not isinstance(value, dict):
         raise InvalidInput(f"{message}: the body must be a JSON object, not {described(value)}")
     return value

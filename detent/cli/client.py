@@ -61,6 +61,11 @@ class CommandClient:
         found: tuple[int, Document] = self._driver.ask(replace(call, read=_status_and_body))
         return found
 
+    def text(self, call: Call[Any]) -> str:
+        """Return an answer that is not JSON, as text."""
+        found: str = self._driver.ask(replace(call, read=_text))
+        return found
+
     def each(self, pages: Pages[Any]) -> Iterator[Document]:
         """Yield the documents of a list. Further pages are read only if the caller iterates so far."""
         return self._driver.stream(Pages(replace(pages.first, read=_page)))
@@ -111,6 +116,10 @@ def _found(database_url: str) -> str | None:
     """Return the address of the process that owns the SQLite file, or `None`."""
     is_file = scheme(database_url) == "sqlite"
     return FileLock(sqlite_path(database_url)).url() if is_file else None
+
+
+def _text(answer: Answer) -> str:
+    return answer.body.decode()
 
 
 def _status_and_body(answer: Answer) -> tuple[int, Document]:

@@ -17,12 +17,18 @@ from detent.cli.output.terminal import err, plain, say_error
 from detent.errors import DetentError, InvalidInput
 
 
+def module_of(name: str) -> Any:
+    """Import the module of a command."""
+    return import_module(f"detent.cli.commands.{name.replace('-', '_')}")
+
+
 def command_of(name: str) -> Any:
     """Import the module of a command and build the Typer command with its subcommands."""
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, no_args_is_help=False)
-    import_module(f"detent.cli.commands.{name}").add_to(app)
+    module_of(name).add_to(app)
     command: Any = typer.main.get_command(app)
     for one in (command, *commands_below(command).values()):
+        one.context_settings["help_option_names"] = ["-h", "--help"]
         _say_no_type_of_switches(one)
     return command
 
@@ -34,7 +40,7 @@ def commands_below(command: Any) -> dict[str, Any]:
 
 def _say_no_type_of_switches(command: Any) -> None:
     """Remove the type of options without a value: the help would show `<bool>` after them."""
-    for option in (*command.params, command.get_help_option(typer.Context(command))):
+    for option in (*command.params, command.get_help_option(typer.Context(command, **command.context_settings))):
         if getattr(option, "is_flag", False) and option.metavar is None:
             option.metavar = ""
 
@@ -46,7 +52,7 @@ _WRONG_USE: Final[Any] = typer.BadParameter.__base__
 def call(name: str, arguments: Sequence[str]) -> None:
     """Run a command and exit the process with its exit code."""
     command = command_of(name)
-    given = _with_values(arguments, getattr(import_module(f"detent.cli.commands.{name}"), "BARE", {}))
+    given = _with_values(arguments, getattr(module_of(name), "BARE", {}))
     try:
         code = command.main(args=given, prog_name=f"detent {name}", standalone_mode=False)
     except _WRONG_USE as error:

@@ -10,6 +10,8 @@ from typing import Any, Final
 
 from rich.markup import escape
 
+from detent.catalog.parameters import check_actions
+from detent.catalog.shipped import shipped_actions
 from detent.cli.options import read_file
 from detent.cli.output.terminal import err
 from detent.errors import InvalidInput
@@ -132,17 +134,19 @@ def _names(module: str) -> dict[str, Any]:
     return vars(sys.modules[module])
 
 
-def compile_file(path: Path, settings: Settings, *, strict: bool) -> tuple[bytes, Compiled]:
+def compile_file(path: Path, settings: Settings, *, strict: bool, effects: bool = True) -> tuple[bytes, Compiled]:
     """Return the text of a file and its compiled workflow. Raise InvalidDefinition if it is not valid. With `strict`,
-    its actions must be registered in this process."""
+    its actions must be registered in this process. The parameters of actions that are registered are
+    checked. With `effects`, it has warnings about actions that do not declare theirs."""
     load_modules(settings.imports)
     file, _, name = str(path).partition(":")
     if file.endswith(".py"):
         raise InvalidInput(f"{file} is Python{_instead(Path(file), name or 'NAME')}")
     data = read_file(path)
-    known = (*CORE.names(), *user_actions.names()) if strict else None
+    known = (*CORE.names(), *user_actions.names(), *shipped_actions(data)) if strict else None
     limits = Limits(steps=settings.max_steps_per_workflow)
-    return data, compile_document(read_definition(data, filename=path.name), limits=limits, actions=known)
+    compiled = compile_document(read_definition(data, filename=path.name), limits=limits, actions=known)
+    return data, check_actions(compiled, lambda name: CORE.find(name) or user_actions.find(name), effects=effects)
 
 
 def _instead(file: Path, name: str) -> str:

@@ -11,7 +11,17 @@ import aiohttp
 from yarl import URL
 
 from detent.client.calls import Answer, Request, RetryPolicy, server_url
-from detent.client.client import AsyncTriggers, AsyncWorkflows, Awaiting, ClientOperations, RunHandle
+from detent.client.client import (
+    AsyncConnectors,
+    AsyncDocumentTemplates,
+    AsyncLetters,
+    AsyncTriggers,
+    AsyncWorkflows,
+    AsyncWorkflowTemplates,
+    Awaiting,
+    ClientOperations,
+    RunHandle,
+)
 from detent.client.drivers import AsyncDriver, Driver
 from detent.client.errors import ClientClosed, NoConnection
 from detent.client.transports import LONGEST_IDLE, AsyncStream, HttpTransport, sent_headers
@@ -38,6 +48,10 @@ class AsyncClient(ClientOperations, Awaiting):
         super().__init__(AsyncDriver(AiohttpTransport(self.url), policy, lambda: self._sync_driver(policy)))
         self.workflows = AsyncWorkflows(self.driver)
         self.triggers = AsyncTriggers(self.driver)
+        self.connectors = AsyncConnectors(self.driver)
+        self.dead_letters = AsyncLetters(self.driver)
+        self.workflow_templates = AsyncWorkflowTemplates(self.driver)
+        self.document_templates = AsyncDocumentTemplates(self.driver)
 
     def run(self, id: str) -> RunHandle:  # noqa: A002
         """Return the handle of a run. It sends no request yet."""

@@ -11,7 +11,7 @@ import os
 import random
 import time
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from itertools import count
@@ -21,6 +21,7 @@ from urllib.parse import quote, urlencode, urlsplit
 import msgspec
 
 from detent.client.errors import ApiError, LimitExceeded, NoConnection, Unavailable, UnexpectedAnswer, refusal
+from detent.client.events import EVENTS, Parser
 from detent.documents.answers import Many, One
 from detent.errors import InvalidInput
 
@@ -216,7 +217,8 @@ class Call(Generic[T]):
 
     `repeatable`: sending it twice has the same effect as sending it once, so it is retried after every passing error.
     Other requests are retried only if they certainly did not arrive. `holds`: for so many seconds the server may delay
-    the answer. `key`: see `Request`.
+    the answer. `key`: see `Request`. `progress` hears the JSON of each progress event. The answer is then a stream,
+    over a transport that has streams.
     """
 
     method: str
@@ -228,6 +230,7 @@ class Call(Generic[T]):
     repeatable: bool = True
     holds: float = 0.0
     key: str | None = None
+    progress: Callable[[str], object] | None = None
 
     def request(self, policy: RetryPolicy) -> Request:
         target = f"{self.path}?{urlencode(self.query)}" if self.query else self.path
@@ -239,7 +242,7 @@ class Call(Generic[T]):
         request, until = self.request(policy), policy.now() + policy.patience
         for tries in count():
             try:
-                answer: Answer = yield Send(request)
+                answer = yield from self._answer(request)
                 error = refusal(answer.status, answer.headers, answer.body)
                 if error is None:
                     return _read(self.read, answer)
@@ -251,10 +254,50 @@ class Call(Generic[T]):
             yield Wait(pause)
         raise AssertionError("tries are counted without end")
 
+    def _answer(self, request: Request) -> Exchange[Answer]:
+        if self.progress is not None:
+            headers = {**request.headers, "Accept": EVENTS}
+            opened: Answer | None = yield OpenStream(replace(request, headers=headers))
+            if opened is not None:
+                return (yield from _read_progress(opened, self.progress))
+        answer: Answer = yield Send(request)
+        return answer
+
     def _is_worth_another_try(self, error: ApiError | NoConnection) -> bool:
         if isinstance(error, NoConnection):
             return self.repeatable or not error.sent
         return self.repeatable and is_passing(error)
+
+
+def _read_progress(opened: Answer, progress: Callable[[str], object]) -> Exchange[Answer]:
+    """Read a stream of progress to its end. Return the answer that is its last event. An answer that is not such a
+    stream is read as it is."""
+    if opened.status != 200 or not opened.headers.get("content-type", "").startswith(EVENTS):
+        pieces = [opened.body]
+        while opened.status == 200 and (piece := (yield ReadStream())):
+            pieces.append(piece)
+        return replace(opened, body=b"".join(pieces))
+    parser = Parser()
+    while True:
+        piece = yield ReadStream()
+        if not piece:
+            raise NoConnection("the stream ended before the answer", sent=True)
+        for message in parser.feed(piece):
+            data = "\n".join(message.data)
+            match message.event:
+                case "progress":
+                    progress(data)
+                case "result":
+                    return replace(opened, body=data.encode())
+                case "error":
+                    return replace(opened, status=_status.decode(data).status, body=data.encode())
+
+
+class _Status(msgspec.Struct):
+    status: int
+
+
+_status: Final = msgspec.json.Decoder(_Status)
 
 
 def is_passing(error: ApiError) -> bool:

@@ -8,8 +8,8 @@ from inspect import signature
 from types import TracebackType
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
+from detent.client import connectors, dead_letters, overviews, stream, templates, triggers, workflows
 from detent.client import runs as run_calls
-from detent.client import stream, triggers, workflows
 from detent.client.calls import ManyAnswers, OneAnswer, RetryPolicy, server_url
 from detent.client.drivers import PROCESS, AsyncDriver, Driver
 from detent.client.transports import HttpTransport
@@ -152,7 +152,12 @@ class RunOperations:
     resolve = asks_of(run_calls.resolve)
     signal = asks_of(run_calls.signal)
     why = asks_of(run_calls.why)
+    outline = asks_of(run_calls.outline)
+    graph = asks_of(run_calls.graph)
+    step = asks_of(run_calls.step)
+    answer = asks_of(run_calls.answer)
     evaluate = asks_of(run_calls.evaluate)
+    hierarchy = asks_of(run_calls.hierarchy)
     history = streams_of(run_calls.history)
     items = streams_of(run_calls.items)
     events = streams_of(stream.events)
@@ -225,6 +230,8 @@ class WorkflowOperations:
     rehearse = asks(workflows.rehearse)
     get = asks(workflows.get)
     list = streams(workflows.list_all)
+    stats = asks(workflows.stats)
+    all_stats = streams(workflows.all_stats)
     delete = asks(workflows.delete)
     enable = asks(workflows.enable)
     disable = asks(workflows.disable)
@@ -274,15 +281,106 @@ class AsyncTriggers(TriggerOperations, Awaiting):
     """`client.triggers`"""
 
 
+class ConnectorOperations:
+    """The operations on connectors and actions."""
+
+    list = streams(connectors.list_all)
+    get = asks(connectors.get)
+    add = asks(connectors.add)
+    import_openapi = asks(connectors.import_openapi)
+    import_mcp = asks(connectors.import_mcp)
+    remove = asks(connectors.remove)
+    enable = asks(connectors.enable)
+    disable = asks(connectors.disable)
+    actions = streams(connectors.actions)
+    action = asks(connectors.get_action)
+    enable_action = asks(connectors.enable_action)
+    disable_action = asks(connectors.disable_action)
+
+
+class Connectors(ConnectorOperations, Blocking):
+    """`client.connectors`"""
+
+
+class AsyncConnectors(ConnectorOperations, Awaiting):
+    """`client.connectors`"""
+
+
+class LetterOperations:
+    """The operations on dead letters."""
+
+    list = streams(dead_letters.list_all)
+    get = asks(dead_letters.get)
+    requeue = asks(dead_letters.requeue)
+    purge = asks(dead_letters.purge)
+    bulk = asks(dead_letters.bulk)
+
+
+class Letters(LetterOperations, Blocking):
+    """`client.dead_letters`"""
+
+
+class AsyncLetters(LetterOperations, Awaiting):
+    """`client.dead_letters`"""
+
+
+class WorkflowTemplateOperations:
+    """The operations on workflow templates."""
+
+    list = streams(templates.list_all)
+    get = asks(templates.get)
+    create = asks(templates.create)
+    delete = asks(templates.delete)
+    instantiate = asks(templates.instantiate)
+
+
+class WorkflowTemplates(WorkflowTemplateOperations, Blocking):
+    """`client.workflow_templates`"""
+
+
+class AsyncWorkflowTemplates(WorkflowTemplateOperations, Awaiting):
+    """`client.workflow_templates`"""
+
+
+class DocumentTemplateOperations:
+    """The operations on document templates and their sets."""
+
+    list = streams(templates.list_documents)
+    get = asks(templates.get_document)
+    create = asks(templates.create_document)
+    save = asks(templates.save_document)
+    enable = asks(templates.enable_document)
+    disable = asks(templates.disable_document)
+    render = asks(templates.render_document)
+    sets = streams(templates.list_sets)
+    save_set = asks(templates.save_set)
+
+
+class DocumentTemplates(DocumentTemplateOperations, Blocking):
+    """`client.document_templates`"""
+
+
+class AsyncDocumentTemplates(DocumentTemplateOperations, Awaiting):
+    """`client.document_templates`"""
+
+
 class ClientOperations:
     """The operations on a whole Detent."""
 
     start = starts(run_calls.start)
+    dry_run = asks(run_calls.dry_run)
     runs = streams(run_calls.list_all)
+    run_page = asks(run_calls.list_page)
+    counts = asks(overviews.counts)
+    histogram = asks(overviews.histogram)
+    search = asks(overviews.search)
+    heroes = streams(overviews.heroes)
     timeline = streams(run_calls.timeline)
     bulk = asks(run_calls.bulk)
     move_all = asks(run_calls.move_all)
     callback = asks(run_calls.callback)
+    waits = streams(run_calls.waits)
+    resources = streams(run_calls.resources)
     send_event = asks(run_calls.send_event)
     health = asks(run_calls.health)
 
@@ -305,6 +403,10 @@ class Client(ClientOperations, Blocking):
         super().__init__(Driver(HttpTransport(self.url), RetryPolicy(timeout, patience, dict(headers or {}))))
         self.workflows = Workflows(self.driver)
         self.triggers = Triggers(self.driver)
+        self.connectors = Connectors(self.driver)
+        self.dead_letters = Letters(self.driver)
+        self.workflow_templates = WorkflowTemplates(self.driver)
+        self.document_templates = DocumentTemplates(self.driver)
 
     def run(self, id: str) -> SyncRunHandle:  # noqa: A002
         """Return the handle of a run. It sends no request yet."""

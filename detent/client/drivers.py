@@ -61,10 +61,10 @@ class Driver:
     def ask(self, asked: OneAnswer[T]) -> T:
         """Run an exchange and return its result."""
         turns = _Turns(asked.talk(self._policy))
-        effects = _Effects(self)
-        effect = turns.take()
-        while effect is not None:
-            effect = turns.take(effects.do(effect))
+        with closing(_Effects(self)) as effects:
+            effect = turns.take()
+            while effect is not None:
+                effect = turns.take(effects.do(effect))
         return turns.result
 
     def stream(self, asked: ManyAnswers[T]) -> Iterator[T]:
@@ -157,10 +157,10 @@ class AsyncDriver:
     async def ask(self, asked: OneAnswer[T]) -> T:
         """Run an exchange and return its result."""
         turns = _Turns(asked.talk(self._policy))
-        effects = _AsyncEffects(self)
-        effect = turns.take()
-        while effect is not None:
-            effect = turns.take(await effects.do(effect))
+        async with aclosing(_AsyncEffects(self)) as effects:
+            effect = turns.take()
+            while effect is not None:
+                effect = turns.take(await effects.do(effect))
         return turns.result
 
     async def stream(self, asked: ManyAnswers[T]) -> AsyncIterator[T]:

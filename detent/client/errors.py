@@ -7,7 +7,8 @@
     |  |- PermissionDenied     403
     |  |- NotFound             404
     |  |- Conflict             409: the current state does not allow this
-    |  |  `- AlreadyActive     the hero has an active run of that workflow: `run_id`
+    |  |  |- AlreadyActive     the hero has an active run of that workflow: `run_id`
+    |  |  `- RehearsalFailed   a strict publish was refused: `rehearsal`
     |  |- Gone                 410
     |  |- PreconditionFailed   412: it has changed since it was read
     |  |- TooLarge             413
@@ -31,7 +32,8 @@ from typing import Final
 import msgspec
 
 from detent import errors
-from detent.documents.answers import Details, Refusal
+from detent.documents.refusals import Details, Refusal
+from detent.documents.rehearsal import RehearsalDocument
 from detent.documents.runs import RunDocument, StepDocument
 from detent.errors import DetentError, Problem
 
@@ -51,9 +53,10 @@ class ApiError(DetentError):
         problems: Iterable[Problem] = (),
         retry_after: float = 0.0,
         run_id: str = "",
+        rehearsal: RehearsalDocument | None = None,
     ) -> None:
         Exception.__init__(self, message)
-        self.status, self.error, self.code = status, error, code
+        self.status, self.error, self.code, self.rehearsal = status, error, code, rehearsal
         self.problems, self.retry_after, self.run_id = tuple(problems), retry_after, run_id
 
     def __str__(self) -> str:
@@ -86,6 +89,10 @@ class AlreadyActive(Conflict, errors.AlreadyActive):
     @property
     def run(self) -> str:  # type: ignore[override]
         return self.run_id
+
+
+class RehearsalFailed(Conflict, errors.RehearsalFailed):
+    """In the draft runs would fail, or runs in flight could not be moved to it. `rehearsal` says which."""
 
 
 class Gone(ApiError):
@@ -188,6 +195,10 @@ _BY_STATUS: Final[dict[int, type[ApiError]]] = {
 }
 
 
+_BY_CODE: Final[dict[str, type[ApiError]]] = {
+    errors.AlreadyActive.code: AlreadyActive,
+    errors.RehearsalFailed.code: RehearsalFailed,
+}
 _decoder = msgspec.json.Decoder(Refusal)
 
 
@@ -203,8 +214,7 @@ def refusal(status: int, headers: Mapping[str, str], body: bytes) -> ApiError | 
         return kind(f"the server answered {status} without saying why", status=status, retry_after=after)
     details = decoded.details or Details()
     problems = [Problem(each.field, each.message) for each in details.validation_errors]
-    if decoded.code == errors.AlreadyActive.code:
-        kind = AlreadyActive
+    kind = _BY_CODE.get(decoded.code, kind)
     return kind(
         decoded.message,
         status=status,
@@ -213,6 +223,7 @@ def refusal(status: int, headers: Mapping[str, str], body: bytes) -> ApiError | 
         problems=problems,
         retry_after=after,
         run_id=details.run_id or "",
+        rehearsal=details.rehearsal,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Literal, TypedDict, Unpack
@@ -40,14 +40,20 @@ from detent.client.calls import (
 )
 from detent.client.errors import RunFailed, StillRunning
 from detent.documents.answers import Health, Json
+from detent.documents.dry_run import DryRunDocument
 from detent.documents.journal import PastAttemptDocument, TimelineEntry
+from detent.documents.lists import SearchPage
+from detent.documents.outline import GraphDocument, OutlineDocument, StepDetail
+from detent.documents.overview import WaitItem
 from detent.documents.runs import (
     BulkDocument,
     CallbackReceipt,
     EvaluationDocument,
+    HierarchyDocument,
     ItemDocument,
     MoveDocument,
     MovesDocument,
+    ResourceDocument,
     RetryPreviewDocument,
     RunDocument,
     RunSummary,
@@ -62,7 +68,9 @@ RetryVersion = Literal["same", "current"]
 
 _run: Final = one(RunDocument)
 _started: Final = one(StartedDocument)
+_dry_run: Final = one(DryRunDocument)
 _signal: Final = one(SignalReceipt)
+_run_page: Final = bare(SearchPage[RunSummary])
 
 
 class RunFilter(TypedDict, total=False):
@@ -70,7 +78,9 @@ class RunFilter(TypedDict, total=False):
 
     `status` is one status or several, or `active`, `ready` or `performing`. `workflow` is a name or id, `trigger` a
     type or the id of a trigger, `hero` a (type, id). A run must have all `labels`. `origin` is the run that was
-    retried, rerun or forked, `parent` the run that started them as its children."""
+    retried, rerun or forked, `parent` the run that started them as its children. The times bound when a run was
+    accepted. `stage` is one stage of open runs or several, `ids` are up to 200 runs. `text` and `error` are parts of
+    texts, `view` is the name of a saved view."""
 
     status: str | Iterable[str]
     workflow: str
@@ -82,6 +92,12 @@ class RunFilter(TypedDict, total=False):
     parent: str
     started_after: datetime | str
     started_before: datetime | str
+    stage: str | Iterable[str]
+    version: int
+    ids: Iterable[str]
+    text: str
+    error: str
+    view: str
 
 
 def start(
@@ -120,10 +136,49 @@ def start(
     )
 
 
+def dry_run(
+    workflow: str,
+    body: Json = None,
+    *,
+    answers: Mapping[str, Json] | None = None,
+    from_run: str | None = None,
+    hero: tuple[str, str] | str | None = None,
+    version: int | Literal["draft"] | None = None,
+) -> Call[DryRunDocument]:
+    """Return what a run of a workflow would do. Nothing is started and nothing is written.
+
+    Effects are answered from `answers`, by step, then from the run `from_run`, then by examples. An answer is a value,
+    or a mapping that says more: `{"$status": 503}`, `{"$fail": "no funds"}`, `{"$attempts": [...]}`."""
+    envelope: dict[str, Json] = {"trigger": {} if body is None else body, "dryRun": True}
+    if answers is not None:
+        envelope["answers"] = dict(answers)
+    if from_run is not None:
+        envelope["fromRun"] = from_run
+    query = given(version=version, hero=None if hero is None else hero_text(hero))
+    return Call("POST", url_path("workflows", workflow, "execute"), _dry_run, query=query, body=json_body(envelope))
+
+
 def list_all(*, sort: str | None = None, limit: int = PAGE, **which: Unpack[RunFilter]) -> Pages[RunSummary]:
     """Yield the runs that match a RunFilter, newest first (`sort="started_at"`: oldest first), `limit` per request."""
-    query = [(name, text) for name, texts in _spelled(which).items() for text in texts]
+    query = [(name, text) for name, texts in filter_fields(which).items() for text in texts]
     return Pages(Call("GET", url_path("runs"), page(RunSummary), query=[*query, *given(sort=sort, limit=limit)]))
+
+
+def list_page(
+    *,
+    cursor: str | None = None,
+    sort: str | None = None,
+    progress: bool = False,
+    limit: int = PAGE,
+    **which: Unpack[RunFilter],
+) -> Call[SearchPage[RunSummary]]:
+    """Return one page of the runs that match a RunFilter. `next_cursor` is the `cursor` of the next page.
+
+    A search that no index helps with may stop before the page is full: `searched_until` then says how far it looked,
+    and the next page goes on from there. `progress` adds to each run how many of its steps have ended."""
+    query = [(name, text) for name, texts in filter_fields(which).items() for text in texts]
+    query += given(include="progress" if progress else None, sort=sort, limit=limit, cursor=cursor)
+    return Call("GET", url_path("runs"), _run_page, query=query)
 
 
 def bulk(
@@ -137,7 +192,7 @@ def bulk(
 ) -> Call[BulkDocument]:
     """Apply an action to the oldest `limit` runs that match a filter. Unless `dry_run` is false, only count them. An
     empty filter is refused unless `everything` is true. `version` is that of a retry: `same` or `current`."""
-    chosen = {name: texts if name in _LISTS else texts[0] for name, texts in _spelled(which).items()}
+    chosen = {name: texts if name in _LISTS else texts[0] for name, texts in filter_fields(which).items()}
     body: dict[str, Any] = {"action": action, "filter": chosen, "dry_run": dry_run, "limit": limit}
     body |= ({"all": True} if everything else {}) | ({} if version is None else {"version": version})
     # A retry would change nothing more, but its answer would not count the runs that the first request changed.
@@ -146,18 +201,20 @@ def bulk(
     )
 
 
-_LISTS: Final = frozenset({"status", "label"})
+_LISTS: Final = frozenset({"status", "stage", "label"})
 
 
-def _spelled(which: RunFilter) -> dict[str, list[str]]:
+def filter_fields(which: RunFilter) -> dict[str, list[str]]:
     """Return the values of a filter as texts, by the names of the API."""
     spelled: dict[str, list[str]] = {}
     for name, value in which.items():
         match name, value:
-            case "status", str():
+            case "status" | "stage", str():
                 spelled[name] = [value]
-            case "status", Iterable():
+            case "status" | "stage", Iterable():
                 spelled[name] = list(value)
+            case "ids", Iterable():
+                spelled[name] = [",".join(value)]
             case "labels", Mapping():
                 spelled["label"] = pairs(value)
             case "hero", tuple():
@@ -169,9 +226,13 @@ def _spelled(which: RunFilter) -> dict[str, list[str]]:
     return spelled
 
 
-def get(run: str) -> Call[RunDocument]:
-    """Return the run as it is now."""
-    return Call("GET", url_path("runs", run), _run)
+def get(
+    run: str, *, include: Sequence[str] = (), limit: int | None = None, offset: int | None = None
+) -> Call[RunDocument]:
+    """Return the run as it is now. `include` names further lists: `actions`, `resources`, `events`, `children`,
+    `context`; `limit` and `offset` choose a part of each."""
+    query = given(include=",".join(include) or None, limit=limit, offset=offset)
+    return Call("GET", url_path("runs", run), _run, query=query)
 
 
 def poll(run: str, wait: float) -> Call[RunDocument]:
@@ -228,7 +289,7 @@ def move_all(
 ) -> Call[MovesDocument]:
     """Move the oldest `limit` open runs of a workflow that match a filter. Unless `dry_run` is false, only say which
     could be moved."""
-    chosen = {name: texts if name in _LISTS else texts[0] for name, texts in _spelled(which).items()}
+    chosen = {name: texts if name in _LISTS else texts[0] for name, texts in filter_fields(which).items()}
     body = {"filter": chosen, "dry_run": dry_run, "limit": limit}
     body |= _without_none({"version": version, "names": None if names is None else dict(names)})
     place = url_path("runs", "move")
@@ -316,6 +377,51 @@ def why(run: str) -> Call[WhyDocument]:
     return Call("GET", url_path("runs", run, "why"), one(WhyDocument))
 
 
+def outline(run: str, *, at: int | None = None) -> Call[OutlineDocument]:
+    """Return the run without bodies: each step with its status, times and tries. With `at`, as its journal had it after
+    that entry."""
+    return Call("GET", url_path("runs", run, "outline"), one(OutlineDocument), query=given(at=at))
+
+
+def graph(run: str, *, at: int | None = None) -> Call[GraphDocument]:
+    """Return the steps and edges of the run, and which edges were taken."""
+    return Call("GET", url_path("runs", run, "graph"), one(GraphDocument), query=given(at=at))
+
+
+def step(run: str, step: str, *, at: int | None = None, whole: bool | None = None) -> Call[StepDetail]:
+    """Return everything about one step: as written, as sent, its output and its error. Large values are cut unless
+    `whole` is true."""
+    return Call("GET", url_path("runs", run, "steps", step), one(StepDetail), query=given(at=at, whole=whole))
+
+
+def answer(run: str, step: str, body: Json = None, *, message_id: str | None = None) -> Call[CallbackReceipt]:
+    """Answer a wait step of the run by its name. A repeated `message_id` counts as the same answer."""
+    headers = {**JSON, "webhook-id": header_text(message_id or secrets.token_hex(16))}
+    path = url_path("runs", run, "steps", step, "answer")
+    return Call("POST", path, one(CallbackReceipt), body=json_body(body), headers=headers)
+
+
+def waits(
+    *, workflow: str | None = None, hero: tuple[str, str] | str | None = None, limit: int = PAGE
+) -> Pages[WaitItem]:
+    """Yield the waits that are active in all runs, the nearest deadline first, `limit` per request."""
+    query = given(workflow=workflow, hero=None if hero is None else hero_text(hero), limit=limit)
+    return Pages(Call("GET", url_path("waits"), page(WaitItem), query=query))
+
+
+def resources(
+    *,
+    system: str | None = None,
+    type: str | None = None,  # noqa: A002
+    id: str | None = None,  # noqa: A002
+    limit: int = PAGE,
+) -> Pages[ResourceDocument]:
+    """Yield the resources of other systems that belong to runs, `limit` per request. `type` needs `system`, and `id`
+    needs both."""
+    query = given(system=system, type=type, id=id, limit=limit)
+    return Pages(Call("GET", url_path("resources"), page(ResourceDocument), query=query))
+
+
 def evaluate(
     run: str, expression: str | UnsetType = UNSET, *, template: Json = UNSET, step: str | None = None
 ) -> Call[EvaluationDocument]:
@@ -324,6 +430,11 @@ def evaluate(
     sent = {name: value for name, value in body.items() if value is not UNSET}
     path = url_path("runs", run, "evaluate")
     return Call("POST", path, one(EvaluationDocument), body=json_body(sent), headers=JSON)
+
+
+def hierarchy(run: str, *, limit: int | None = None) -> Call[HierarchyDocument]:
+    """Return the parents and children of a run as a tree of up to `limit` runs, from the run that was started first."""
+    return Call("GET", url_path("runs", run, "hierarchy"), one(HierarchyDocument), query=given(limit=limit))
 
 
 def history(run: str, *, limit: int = PAGE) -> Pages[PastAttemptDocument]:

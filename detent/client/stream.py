@@ -7,7 +7,7 @@ The stream is server-sent events whose id is the `seq` of the entry. A broken co
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 import msgspec
@@ -31,6 +31,7 @@ from detent.client.calls import (
     url_path,
 )
 from detent.client.errors import ApiError, NoConnection, UnexpectedAnswer, refusal
+from detent.client.events import Parser, StreamMessage
 from detent.client.runs import LONGEST_POLL, SHORTEST_ROUND, get
 from detent.documents.answers import Many
 from detent.documents.journal import EntryDocument
@@ -40,45 +41,6 @@ LONGEST_SILENCE: Final = 60.0
 _END: Final = "end"
 
 _entry = msgspec.json.Decoder(EntryDocument)
-
-
-@dataclass(slots=True)
-class StreamMessage:
-    """One server-sent event."""
-
-    id: str | None = None
-    event: str = "message"
-    data: list[str] = field(default_factory=list)
-
-
-class Parser:
-    """Parses the pieces of a stream into server-sent events. It owns the incomplete line and event. Lines end in LF or
-    CRLF."""
-
-    def __init__(self) -> None:
-        self._rest, self._message = b"", StreamMessage()
-
-    def feed(self, piece: bytes) -> Iterator[StreamMessage]:
-        *lines, self._rest = (self._rest + piece).split(b"\n")
-        for line in lines:
-            text = line.removesuffix(b"\r").decode(errors="replace")
-            if text:
-                self._take(text)
-                continue
-            complete, self._message = self._message, StreamMessage()
-            if complete.data or complete.event != "message":
-                yield complete
-
-    def _take(self, line: str) -> None:
-        name, _, value = line.partition(":")
-        value = value.removeprefix(" ")
-        match name:
-            case "data":
-                self._message.data.append(value)
-            case "event":
-                self._message.event = value
-            case "id":
-                self._message.id = value
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
@@ -10,7 +10,8 @@ import msgspec
 import yaml
 
 from detent.client.calls import PAGE, Answer, Call, Pages, bare, given, one, page, url_path
-from detent.documents.rehearsal import RehearsalDocument
+from detent.documents.lists import WorkflowStats
+from detent.documents.rehearsal import RehearsalDocument, RehearsalProgressDocument
 from detent.documents.workflows import (
     DiffDocument,
     DraftDocument,
@@ -25,6 +26,10 @@ from detent.errors import InvalidInput
 Definition = Mapping[str, Any] | str | Path
 #: The number of a version, or the draft.
 Version = int | Literal["draft"]
+#: Hears how far a rehearsal is.
+Progress = Callable[[RehearsalProgressDocument], object]
+#: Seconds that a rehearsal may take beside the usual time of a request.
+LONGEST_REHEARSAL: Final = 300.0
 
 
 class TaggedWorkflow(WorkflowDocument, kw_only=True):
@@ -47,13 +52,14 @@ class SavedWorkflow(NamedTuple):
     changed: bool
 
 
+_stats: Final = one(WorkflowStats)
 _JSON: Final = "application/json"
 _YAML: Final = "application/yaml"
 
 
 def create(definition: Definition, *, draft: bool | None = None) -> Call[TaggedWorkflow]:
     """Save a workflow under a new name. Raise Conflict if the name is taken. With `draft` save its draft instead."""
-    kind, body = _written(definition)
+    kind, body = written_definition(definition)
     headers = {"Content-Type": kind}
     return Call(
         "POST", url_path("workflows"), _workflow, query=given(draft=draft), body=body, headers=headers, repeatable=False
@@ -65,7 +71,7 @@ def save(definition: Definition, *, draft: bool | None = None, if_match: str | N
 
     With `draft` save its draft: anything that can be read, with its problems in `workflow.draft`. `if_match` is the
     `etag` of the workflow or draft that was edited. Raise PreconditionFailed if it has changed since then."""
-    kind, body = _written(definition)
+    kind, body = written_definition(definition)
     headers = {"Content-Type": kind, **_if_match(if_match)}
     where = url_path("workflows", _name(definition, body))
     # With `if_match` a retry is not safe: it fails after our own first save just as after another client's.
@@ -74,19 +80,41 @@ def save(definition: Definition, *, draft: bool | None = None, if_match: str | N
 
 
 def rehearse(
-    definition: Definition, *, days: int | None = None, workflow: str | None = None
+    definition: Definition,
+    *,
+    days: int | None = None,
+    workflow: str | None = None,
+    progress: Progress | None = None,
 ) -> Call[RehearsalDocument]:
     """Run a definition over the runs of its workflow, with their recorded answers. Nothing is changed. `days` bounds
-    the finished runs, by default 7."""
-    kind, body = _written(definition)
-    where = url_path("workflows", workflow or _name(definition, body), "rehearse")
-    headers = {"Content-Type": kind}
-    return Call("POST", where, one(RehearsalDocument), query=given(days=days), body=body, headers=headers)
+    the finished runs, by default 7. `progress` is called with the progress while the server works."""
+    kind, body = written_definition(definition)
+    return Call(
+        "POST",
+        url_path("workflows", workflow or _name(definition, body), "rehearse"),
+        one(RehearsalDocument),
+        query=given(days=days),
+        body=body,
+        headers={"Content-Type": kind},
+        holds=LONGEST_REHEARSAL,
+        progress=_hearing(progress),
+    )
 
 
 def get(workflow: str, *, version: Version | None = None) -> Call[TaggedWorkflow]:
     """Return a workflow by its name or id, with its definition: that of the current version, or of the one given."""
     return Call("GET", url_path("workflows", workflow), _workflow, query=given(version=version))
+
+
+def stats(workflow: str, *, days: int | None = None) -> Call[WorkflowStats]:
+    """Return how the runs of a workflow went."""
+    return Call("GET", url_path("workflows", workflow, "stats"), _stats, query=given(days=days))
+
+
+def all_stats(*, days: int | None = None, limit: int = PAGE) -> Pages[WorkflowStats]:
+    """Yield how the runs of each workflow went, by name, `limit` per request."""
+    query = given(days=days, limit=limit)
+    return Pages(Call("GET", url_path("stats"), page(WorkflowStats), query=query))
 
 
 def list_all(
@@ -109,14 +137,28 @@ def publish(
     *,
     auto_activate: bool | None = None,
     validate_parameters: bool | None = None,
+    rehearse: Literal["report", "strict"] | None = None,
+    days: int | None = None,
     if_match: str | None = None,
+    progress: Progress | None = None,
 ) -> Call[PublishedDocument]:
     """Make a version of the draft of a workflow. It is current at once unless `auto_activate` is false.
 
-    `validate_parameters` also refuses templates that no input can render. `if_match` is the `etag` of the draft."""
-    query = given(autoActivate=auto_activate, validateParameters=validate_parameters)
-    where, is_safe = url_path("workflows", workflow, "publish"), if_match is None
-    return Call("POST", where, one(PublishedDocument), query=query, headers=_if_match(if_match), repeatable=is_safe)
+    `validate_parameters` also refuses templates that no input can render. `rehearse` runs the draft over recorded runs
+    first: the answer has the `rehearsal`. With `strict` raise RehearsalFailed if a run would fail or a run in flight
+    could not be moved. `days` bounds the finished runs, by default 7. `if_match` is the `etag` of the draft. `progress`
+    is called with the progress of the rehearsal."""
+    flags = given(autoActivate=auto_activate, validateParameters=validate_parameters)
+    return Call(
+        "POST",
+        url_path("workflows", workflow, "publish"),
+        one(PublishedDocument),
+        query=[*flags, *given(rehearse=rehearse, days=days)],
+        headers=_if_match(if_match),
+        repeatable=if_match is None,
+        holds=LONGEST_REHEARSAL if rehearse else 0.0,
+        progress=_hearing(progress),
+    )
 
 
 def archive(workflow: str) -> Call[TaggedWorkflow]:
@@ -177,6 +219,13 @@ def disable(workflow: str) -> Call[TaggedWorkflow]:
     return Call("POST", url_path("workflows", workflow, "disable"), _workflow)
 
 
+_read_progress: Final = msgspec.json.Decoder(RehearsalProgressDocument)
+
+
+def _hearing(progress: Progress | None) -> Callable[[str], object] | None:
+    return None if progress is None else lambda data: progress(_read_progress.decode(data))
+
+
 _read_one: Final = one(TaggedWorkflow)
 _read_draft: Final = one(TaggedDraft)
 _read_saved: Final = bare(SavedWorkflowAnswer)
@@ -204,7 +253,7 @@ def _saved(answer: Answer) -> SavedWorkflow:
     return SavedWorkflow(workflow, created=answer.status == 201, changed=saved.changed)
 
 
-def _written(definition: Definition) -> tuple[str, bytes]:
+def written_definition(definition: Definition) -> tuple[str, bytes]:
     """Return the content type and the bytes of a definition."""
     match definition:
         case Path():

@@ -8,24 +8,37 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from detent.auth.caller import Caller
+from detent.catalog.connections import EnvironmentConnections
+from detent.catalog.parameters import FindAction
 from detent.commands.bulk import BulkCommands
 from detent.commands.callbacks import CallbackCommands
+from detent.commands.catalog.connectors import CatalogCommands
+from detent.commands.catalog.imports import ImportCommands
 from detent.commands.children import ChildStarts
 from detent.commands.context import CommandContext
 from detent.commands.control import ControlCommands
 from detent.commands.drafts import DraftCommands
+from detent.commands.dry_run.part import DryRunCommands
+from detent.commands.hierarchy import HierarchyCommands
 from detent.commands.items import ItemCommands
+from detent.commands.lists import ListCommands
 from detent.commands.moves import MoveCommands
+from detent.commands.outlines import OutlineCommands
+from detent.commands.overviews import InboxCommands, SystemCommands
 from detent.commands.rehearsal import RehearsalCommands
 from detent.commands.rerun import RerunCommands
 from detent.commands.runs import RunCommands
+from detent.commands.search import SearchCommands
 from detent.commands.signals import SignalCommands
 from detent.commands.start import StartAnswer, StartCommands
+from detent.commands.templates.documents import DocumentTemplateCommands
+from detent.commands.templates.workflows import WorkflowTemplateCommands
 from detent.commands.versions import VersionCommands
 from detent.commands.workflows import WorkflowCommands
 from detent.engine.engine import Engine
 from detent.forms.compiled import Limits
 from detent.instant import Instant
+from detent.steps.templates.renderer import Renderer
 
 __all__ = ["Commands", "EngineCommands", "StartAnswer"]
 
@@ -37,17 +50,28 @@ class Commands:
         self.caller = caller
         self.workflows = WorkflowCommands(context, caller)
         self.runs = RunCommands(context, caller)
+        self.lists = ListCommands(context, caller)
+        self.search = SearchCommands(context, caller, self.lists)
         self.items = ItemCommands(context, caller)
+        self.hierarchy = HierarchyCommands(context, caller, self.runs)
         self.drafts = DraftCommands(context, caller, self.workflows)
+        self.workflow_templates = WorkflowTemplateCommands(context, caller, self.drafts)
+        self.document_templates = DocumentTemplateCommands(context, caller)
         self.versions = VersionCommands(context, caller, self.workflows, self.drafts)
+        self.outlines = OutlineCommands(context, caller, self.runs, self.workflows, self.versions)
         self.starts = StartCommands(context, caller)
+        self.dry_runs = DryRunCommands(context, caller, self.workflows, self.runs)
         self.reruns = RerunCommands(context, caller, self.runs, self.starts)
         self.control = ControlCommands(context, caller, self.runs)
         self.moves = MoveCommands(context, caller, self.runs)
-        self.rehearsals = RehearsalCommands(context, caller, self.runs, self.workflows, self.moves)
+        self.rehearsals = RehearsalCommands(context, caller, self.workflows, self.moves)
         self.bulk = BulkCommands(context, caller, self.reruns)
         self.signals = SignalCommands(context, caller, self.runs)
-        self.callbacks = CallbackCommands(context, caller)
+        self.callbacks = CallbackCommands(context, caller, self.runs)
+        self.catalog = CatalogCommands(context, caller)
+        self.imports = ImportCommands(context, caller)
+        self.inbox = InboxCommands(context, caller)
+        self.system = SystemCommands(context, caller, self.runs, self.workflows)
         self._context = context
 
     def now(self) -> Instant:
@@ -68,9 +92,20 @@ class EngineCommands:
         *,
         limits: Limits | None = None,
         actions: Collection[str] | None = None,
+        find_action: FindAction | None = None,
         allow_draft_execution: bool = False,
+        connections: EnvironmentConnections | None = None,
+        renderer: Renderer | None = None,
     ) -> None:
-        self._context = CommandContext(engine, limits or Limits(), actions, allow_draft_execution=allow_draft_execution)
+        self._context = CommandContext(
+            engine,
+            limits or Limits(),
+            actions,
+            find_action=find_action,
+            allow_draft_execution=allow_draft_execution,
+            connections=connections,
+            renderer=renderer,
+        )
         children = ChildStarts(self._context)
         engine.children.start = children.start
         engine.children.start_page = children.start_page

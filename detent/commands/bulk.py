@@ -84,52 +84,52 @@ class BulkCommands(CommandPart):
         while len(result.done) < limit and seen < MOST:
             rows = await self._store.runs(self._tenant, limit=_PAGE, where=where, cursor=cursor, oldest_first=True)
             mine = [row for row in rows if row.id < newest]
-            for index, row in enumerate(mine):
-                if len(result.done) == limit:
-                    result.more = index < len(mine)
-                    break
-                await self._try(result, row, version)
-            else:
-                result.more = len(mine) == _PAGE
-                if not result.more:
-                    break
-            seen, cursor = seen + len(rows), rows[-1].id
+            tried = mine[: limit - len(result.done)]
+            await self._try(result, tried, version)
+            result.more = len(mine) == _PAGE or len(tried) < len(mine)
+            if not result.more:
+                break
+            seen, cursor = seen + len(tried), tried[-1].id
         self._context.nudge()
         return result
 
     async def _preview(self, result: BulkResult, where: RunCriteria, limit: int, version: RetryVersion) -> None:
         for row in await self._store.runs(self._tenant, limit=limit, where=where, oldest_first=True):
             try:
+                await self._refuse_if_made(result.wish, row)
                 result.previews.append(await self._reruns.preview_retry(row, version=version))
             except StoreError:
                 raise
             except DetentError as error:
                 result.refused.append((row.id, error.message))
 
-    async def _try(self, result: BulkResult, row: RunRow, version: RetryVersion) -> None:
-        try:
-            await self._change(result.wish, row, version)
-        except StoreError:
-            raise
-        except DetentError as error:
-            result.refused.append((row.id, error.message))
-        else:
-            result.done.append(row.id)
+    async def _try(self, result: BulkResult, rows: list[RunRow], version: RetryVersion) -> None:
+        """Apply the action to some runs. Control messages go to all of them at once."""
+        if result.wish not in (BulkAction.RETRY, BulkAction.RERUN):
+            data = encoder.encode({"by": self._caller.name})
+            sent = await self._send_many([row.id for row in rows], MessageKind(str(result.wish)), data)
+            result.done += [row.id for row in rows if row.id in sent]
+            ended = f"Cannot {result.wish} a finished workflow"
+            result.refused += [(row.id, ended) for row in rows if row.id not in sent]
+            return
+        for row in rows:
+            try:
+                await self._run_again(result.wish, row, version)
+            except StoreError:
+                raise
+            except DetentError as error:
+                result.refused.append((row.id, error.message))
+            else:
+                result.done.append(row.id)
 
-    async def _change(self, wish: BulkAction, row: RunRow, version: RetryVersion) -> None:
-        match wish:
-            case BulkAction.RETRY | BulkAction.RERUN:
-                await self._run_again(wish, row, version)
-            case _:
-                kind = MessageKind(str(wish))
-                if not await self._store.send(row.tenant, row.id, kind, encoder.encode({"by": self._caller.name})):
-                    raise Conflict(f"Cannot {wish} a finished workflow")
-
-    async def _run_again(self, wish: BulkAction, row: RunRow, version: RetryVersion) -> None:
+    async def _refuse_if_made(self, wish: BulkAction, row: RunRow) -> None:
         made = await self._store.runs(row.tenant, limit=_PAGE, where=RunCriteria(origin=row.id))
         before = [one for one in made if one.origin_kind == wish]
         if before:
             raise Conflict(f"it was run again already, as {show(RUN, before[0].id)}")
+
+    async def _run_again(self, wish: BulkAction, row: RunRow, version: RetryVersion) -> None:
+        await self._refuse_if_made(wish, row)
         # Two callers that ask for the same at the same time get the same run.
         request_id = f"{wish}:{row.id.hex()}"
         if wish is BulkAction.RERUN:

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from detent.commands.context import CommandPart, encoder
-from detent.errors import TooLarge
+from detent.auth.caller import Caller
+from detent.commands.context import CommandContext, CommandPart, encoder
+from detent.commands.runs import RunCommands
+from detent.errors import NotFound, TooLarge
 from detent.observe.failpoints import reach
+from detent.run.call import Op
 from detent.store.rows import Delivery, Receipt
 from detent.values.http_body import SECRET_HEADERS
 from detent.values.limits import INPUT_LIMIT
+from detent.values.nearest import nearest
 
 #: A stored callback has its body, as base64 if it is not text, and its headers.
 LARGEST_MESSAGE: Final = INPUT_LIMIT * 4 // 3 + 48 * 1024
@@ -36,7 +40,11 @@ class DeliveryResult(NamedTuple):
 
 class CallbackCommands(CommandPart):
     """Commands for callbacks. An accepted callback is durable and is consumed exactly once. Its token is the
-    permission."""
+    permission, or the caller is."""
+
+    def __init__(self, context: CommandContext, caller: Caller, runs: RunCommands) -> None:
+        super().__init__(context, caller)
+        self._runs = runs
 
     async def deliver(
         self,
@@ -52,11 +60,31 @@ class CallbackCommands(CommandPart):
         key = self._engine.tokens.read(token)
         if key is None:
             return DeliveryResult(Receipt.NOT_FOUND, False, "")
-        kept = {name.lower(): value for name, value in headers.items() if name.lower() not in SECRET_HEADERS}
-        facts = {"body": body, "headers": kept, "query": dict(query)}
-        data = encoder.encode(facts | {"encoding": encoding} if encoding else facts)
-        if len(data) > LARGEST_MESSAGE:
-            raise TooLarge(f"a callback may have {INPUT_LIMIT} bytes; this one takes {len(data)} bytes to store")
+        return await self._deliver(key, _message(body, headers, query, encoding), message_id)
+
+    async def answer(
+        self,
+        run: str,
+        step: str,
+        *,
+        body: Any,
+        headers: Mapping[str, str],
+        query: Mapping[str, str],
+        message_id: str | None,
+        encoding: str | None = None,
+    ) -> DeliveryResult:
+        """Receive the callback of a wait by its run and step, as `deliver` does by its token. `step` may be the name of
+        a wait of a durable function. Raise NotFound if the run has no such wait."""
+        row = await self._runs.row(run)
+        known = {callback.step for callback in await self._store.callbacks(row.id)}
+        names = [name for name in (step, f"{Op.WAIT}:{step}") if name in known]
+        if not names:
+            near = nearest(step, sorted(known))
+            hint = f"; did you mean {near!r}?" if near else ""
+            raise NotFound(f"the run has no wait {step[:80]!r}{hint}")
+        return await self._deliver((row.id, names[0]), _message(body, headers, query, encoding), message_id)
+
+    async def _deliver(self, key: tuple[bytes, str], data: bytes, message_id: str | None) -> DeliveryResult:
         receipt, is_repeated = await self._context.deliveries.deliver(Delivery(*key, data, message_id))
         reach("after_delivery")
         self._context.nudge()
@@ -73,3 +101,13 @@ class CallbackCommands(CommandPart):
         if callback is None or row is None:
             return None
         return CallbackView(row.workflow_name, callback.step, callback.state, callback.until)
+
+
+def _message(body: Any, headers: Mapping[str, str], query: Mapping[str, str], encoding: str | None) -> bytes:
+    """Encode a callback as it is stored, without credentials. Raise TooLarge."""
+    kept = {name.lower(): value for name, value in headers.items() if name.lower() not in SECRET_HEADERS}
+    facts = {"body": body, "headers": kept, "query": dict(query)}
+    data = encoder.encode(facts | {"encoding": encoding} if encoding else facts)
+    if len(data) > LARGEST_MESSAGE:
+        raise TooLarge(f"a callback may have {INPUT_LIMIT} bytes; this one takes {len(data)} bytes to store")
+    return data

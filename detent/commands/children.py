@@ -73,7 +73,7 @@ class ChildStarts:
             origin_kind=CONTINUED,
             parent=run.parent,
             family=run.family,
-            extra=inherited(run.input),
+            extra=inherited(run),
             successor_of=run.id,
             allow_multiple=not has_key,
         )

@@ -2,35 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import asyncio
+from collections.abc import Collection, Sequence
 from typing import Final
 
 import msgspec
 
 from detent.auth.caller import Caller
+from detent.catalog.connections import EnvironmentConnections
+from detent.catalog.parameters import FindAction
 from detent.engine.cache import WorkflowCache
 from detent.engine.callbacks import Deliveries
 from detent.engine.engine import Engine
 from detent.errors import Unavailable
 from detent.forms.compiled import Limits
 from detent.instant import Instant
+from detent.steps.templates.renderer import Renderer
+from detent.store.rows import MessageKind
+from detent.views.storage import StorageMeasure
 
 encoder: Final = msgspec.json.Encoder()
+#: How many dry runs are played at once, each in a thread.
+_DRY_RUNS: Final = 2
 
 
 class CommandContext:
-    """One engine, its store, its cache of startable workflows and its batches of callbacks."""
+    """One engine, its store, its cache of startable workflows, its batches of callbacks and its measure of storage.
+
+    `actions` are the names of code that definitions may call; `None` does not check them. `connections` says which
+    connectors this process is set up for. `renderer` renders documents; it is `None` in a process that cannot."""
 
     def __init__(
-        self, engine: Engine, limits: Limits, actions: Collection[str] | None, *, allow_draft_execution: bool = False
+        self,
+        engine: Engine,
+        limits: Limits,
+        actions: Collection[str] | None,
+        *,
+        find_action: FindAction | None = None,
+        allow_draft_execution: bool = False,
+        connections: EnvironmentConnections | None = None,
+        renderer: Renderer | None = None,
     ) -> None:
         self.engine = engine
+        self.connections = connections or EnvironmentConnections({})
         self.store = engine.store
         self.limits = limits
         self.actions = actions
+        self.find_action = find_action
         self.allow_draft_execution = allow_draft_execution
+        self.renderer = renderer
         self.workflows = WorkflowCache(engine.store, engine.graphs)
         self.deliveries = Deliveries(engine.store)
+        self.storage = StorageMeasure(engine.store, self.now)
+        self.dry_runs = asyncio.Semaphore(_DRY_RUNS)
 
     def now(self) -> Instant:
         """Return the time of the database's clock, as far as this process knows it."""
@@ -53,3 +77,12 @@ class CommandPart:
         self._store = context.store
         self._caller = caller
         self._tenant = caller.tenant
+
+    async def _send_many(self, runs: Sequence[bytes], kind: MessageKind, data: bytes) -> set[bytes]:
+        """Send a message to many runs. Return those that received it; the others have ended."""
+        sent = await self._store.send_many(self._tenant, runs, kind, data)
+        for run in runs:
+            # A run that is missing has ended, or another transaction had locked it.
+            if run not in sent and await self._store.send(self._tenant, run, kind, data):
+                sent.add(run)
+        return sent

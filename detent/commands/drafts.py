@@ -4,28 +4,39 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from detent.auth.caller import Caller
+from detent.catalog.parameters import check_actions
 from detent.commands.context import CommandContext, CommandPart
-from detent.commands.workflows import WorkflowCommands, as_version, new_version
+from detent.commands.moves import MoveCommands
+from detent.commands.rehearsal import RehearsalCommands, RehearsalRequest, RehearsalResult
+from detent.commands.runs import RunCommands
+from detent.commands.workflows import WorkflowCommands, as_version, new_version, refuse_if_any
 from detent.engine.cache import Startable, startable
-from detent.errors import Conflict, InvalidDefinition, NotFound, NotStartable, PreconditionFailed, Problem, Unavailable
-from detent.forms.compile import FORMS, compile_document, form_of, name_in
+from detent.errors import (
+    Conflict,
+    InvalidDefinition,
+    NameTaken,
+    NotFound,
+    NotStartable,
+    PreconditionFailed,
+    Problem,
+    RehearsalFailed,
+    Unavailable,
+)
+from detent.forms.compile import compile_document, form_of, name_in
 from detent.forms.compiled import Compiled
 from detent.forms.definition import read_definition
 from detent.forms.templates import constant_problems
-from detent.graph import codec
-from detent.graph.check import called_actions, called_workflows
-from detent.graph.model import Graph
+from detent.graph.check import called_actions
 from detent.planner.prepared import prepare
 from detent.store.rows import DraftRow, NewDraft, SavedDraft, SavedVersion, StartCheck, Unsaved, WorkflowRow
 
 #: How often a publish is tried because the draft was saved again at that moment.
 ATTEMPTS: Final = 10
-#: How many workflows are read to find a workflow that starts itself through its children.
-MOST_CHILDREN: Final = 1_000
 #: The number that callers write for the draft, where others write the number of a version.
 DRAFT: Final = "draft"
 
@@ -44,12 +55,14 @@ class DraftAnswer:
 
 @dataclass(frozen=True, slots=True)
 class PublishAnswer:
-    """The version that a publish made or found. `changed` is false if nothing had to be done."""
+    """The version that a publish made or found. `changed` is false if nothing had to be done. `rehearsal` is that of
+    the draft, if one was asked for."""
 
     workflow: WorkflowRow
     version: int
     changed: bool
     warnings: tuple[str, ...] = ()
+    rehearsal: RehearsalResult | None = None
 
 
 class DraftCommands(CommandPart):
@@ -67,34 +80,42 @@ class DraftCommands(CommandPart):
         expected: int | None = None,
         valid: bool = False,
         unpublished: bool = False,
+        new: bool = False,
     ) -> DraftAnswer:
         """Save the draft of a workflow, which is created if the name is new. No version is made.
 
         The draft only has to be a document with a name; its problems are stored with it. With `valid`, raise
         InvalidDefinition if it has any. With `unpublished`, raise InvalidDefinition if the workflow is active or
-        archived. `expected` is the revision of the draft to replace, 0 if there must be none."""
-        new, problems = await asyncio.to_thread(self._read, data, filename)
+        archived. With `new`, raise NameTaken if there is a workflow of that name. `expected` is the revision of the
+        draft to replace, 0 if there must be none."""
+        known = await self._workflows.known_actions()
+        draft, problems = await asyncio.to_thread(self._read, data, filename, known)
         if valid and problems:
             raise InvalidDefinition(problems=problems)
-        saved = await self._store.save_draft(new, expected=expected, unpublished=unpublished)
+        saved = await self._store.save_draft(draft, expected=expected, unpublished=unpublished, new=new)
         match saved:
             case SavedDraft():
-                row = await self._workflows.get(new.name)
+                row = await self._workflows.get(draft.name)
                 return DraftAnswer(row, saved.revision, saved.created, problems)
             case Unsaved.PUBLISHED:
-                row = await self._workflows.get(new.name)
-                message = f"the workflow {new.name!r} is {row.status}, and its versions are immutable"
+                row = await self._workflows.get(draft.name)
+                message = f"the workflow {draft.name!r} is {row.status}, and its versions are immutable"
                 raise InvalidDefinition(f"{message}; PUT it, or add ?draft=true, to save a draft of its next version")
+            case Unsaved.TAKEN:
+                raise NameTaken(f"there is a workflow named {draft.name!r} already; choose another name")
             case _:
-                raise _changed(new.name)
+                raise _changed(draft.name)
 
-    def _read(self, data: bytes | str, filename: str | None) -> tuple[NewDraft, tuple[Problem, ...]]:
+    def _read(
+        self, data: bytes | str, filename: str | None, known: Collection[str] | None
+    ) -> tuple[NewDraft, tuple[Problem, ...]]:
         document = read_definition(data, filename=filename)
         name, form = name_in(document), form_of(document).name
         compiled: Compiled | None = None
         problems: tuple[Problem, ...] = ()
         try:
-            compiled = compile_document(document, limits=self._context.limits, actions=self._context.actions)
+            compiled = compile_document(document, limits=self._context.limits, actions=known)
+            check_actions(compiled, self._context.find_action)
         except InvalidDefinition as error:
             problems = error.problems or (Problem("", error.message),)
         draft = NewDraft(
@@ -132,13 +153,23 @@ class DraftCommands(CommandPart):
                 raise NotFound(f"the workflow {row.name!r} has no draft")
 
     async def publish(
-        self, key: str, *, activate: bool = True, expected: int | None = None, check_parameters: bool = False
+        self,
+        key: str,
+        *,
+        activate: bool = True,
+        expected: int | None = None,
+        check_parameters: bool = False,
+        rehearsal: RehearsalRequest | None = None,
     ) -> PublishAnswer:
         """Make a version of the draft of a workflow, or find the version that has its text.
 
         With `activate` that version is current from now on, and the workflow is active. `expected` is the revision of
         the draft: raise PreconditionFailed if it has another one. A workflow without a draft is published already.
-        Raise InvalidDefinition with every problem."""
+        Raise InvalidDefinition with every problem.
+
+        With `rehearsal` the draft is rehearsed first, before the transaction. The revision that is published is the one
+        that was rehearsed: a draft that was saved meanwhile is rehearsed again. Raise RehearsalFailed if that is strict
+        and a run would fail or could not be moved."""
         for _ in range(ATTEMPTS):
             row = await self._workflows.get(key)
             draft = await self._store.draft(self._tenant, row.id)
@@ -147,19 +178,34 @@ class DraftCommands(CommandPart):
             if row.status == "archived":
                 raise _archived(row)
             if draft is None:
-                return await self._published(row, activate=activate)
-            compiled = await asyncio.to_thread(self._workflows.compile, draft.source)
-            await self._check(compiled, check_parameters=check_parameters)
+                # Read the row after the draft: a publish that removed the draft meanwhile has made its version current.
+                return await self._published(await self._workflows.get(key), activate=activate)
+            compiled, blocked = await self._workflows.pin(draft.source)
+            await self._check(compiled, blocked, check_parameters=check_parameters)
+            tried = None if rehearsal is None else await self._rehearse(row, compiled, draft, rehearsal)
             now = await self._store.now()
             version = as_version(self._tenant, row.id, compiled, draft.source, self._engine.new_id(), now)
             saved = await self._store.publish_draft(version, revision=draft.revision, activate=activate)
             if isinstance(saved, SavedVersion):
                 self._context.workflows.forget(self._tenant, row)
-                return PublishAnswer(await self._workflows.get(key), saved.version, saved.changed, compiled.warnings)
+                row = await self._workflows.get(key)
+                return PublishAnswer(row, saved.version, saved.changed, compiled.warnings, tried)
             if saved is Unsaved.ARCHIVED:
                 raise _archived(row)
             # Else the draft was saved again or published meanwhile: look again.
         raise Unavailable(f"the draft of the workflow {key[:200]!r} is being changed; try again")
+
+    async def _rehearse(
+        self, row: WorkflowRow, compiled: Compiled, draft: DraftRow, asked: RehearsalRequest
+    ) -> RehearsalResult:
+        moves = MoveCommands(self._context, self._caller, RunCommands(self._context, self._caller))
+        rehearsals = RehearsalCommands(self._context, self._caller, self._workflows, moves)
+        found = await rehearsals.rehearse_draft(row, compiled, draft.source, asked)
+        problem = found.problem() if asked.strict else None
+        if problem is not None:
+            message = f"the draft of {row.name!r} was not published as version {found.version}: {problem}"
+            raise RehearsalFailed(message, rehearsal=found)
+        return found
 
     async def _published(self, row: WorkflowRow, *, activate: bool) -> PublishAnswer:
         """Answer a publish that has nothing to publish. A version that waits to be activated for the first time is."""
@@ -173,15 +219,15 @@ class DraftCommands(CommandPart):
         number = newest[0].version
         return PublishAnswer(await self._workflows.activate(row.name, number), number, changed=True)
 
-    async def _check(self, compiled: Compiled, *, check_parameters: bool) -> None:
-        """Raise InvalidDefinition if a version of this workflow could not run: an action that no node has, a child that
-        does not exist or starts this workflow, parameters that can never be rendered."""
-        problems = [*await self._action_problems(compiled), *await self.child_problems(compiled.name, compiled.graph)]
+    async def _check(self, compiled: Compiled, blocked: Sequence[Problem], *, check_parameters: bool) -> None:
+        """Raise InvalidDefinition if a version of this workflow could not run: an action that is disabled (`blocked`)
+        or that no node has, a child that does not exist or starts this workflow, parameters that can never be
+        rendered."""
+        children = await self._workflows.child_problems(compiled.name, compiled.graph)
+        problems = [*blocked, *await self._action_problems(compiled), *children]
         if check_parameters:
             problems += constant_problems(compiled.graph)
-        if problems:
-            form = FORMS[compiled.form]
-            raise InvalidDefinition(problems=[Problem(form.place(one.field), one.message) for one in problems])
+        refuse_if_any(compiled, problems)
 
     async def _action_problems(self, compiled: Compiled) -> list[Problem]:
         if self._engine.served.has(compiled.code):
@@ -198,39 +244,6 @@ class DraftCommands(CommandPart):
             if action in missing
         ]
 
-    async def child_problems(self, name: str, graph: Graph) -> list[Problem]:
-        """Return the children of a graph that do not exist, and those that lead back to the workflow of that name.
-
-        Children are followed through current versions, but not through steps that allow recursion. A child that only
-        a run can name is not checked."""
-        problems: list[Problem] = []
-        for step, child, may_recur in called_workflows(graph):
-            found = await self._chain_to(name, child)
-            if found is None:
-                problems.append(Problem(f"steps.{step}.workflow", f"there is no workflow {child!r}"))
-            elif found and not may_recur:
-                chain = " -> ".join((name, *found))
-                problems.append(Problem(f"steps.{step}.workflow", f"the workflow would start itself: {chain}"))
-        return problems
-
-    async def _chain_to(self, name: str, child: str) -> tuple[str, ...] | None:
-        """Return the workflows from a child to the one of that name; empty if it is not reached, `None` if the child
-        does not exist."""
-        chains: list[tuple[str, ...]] = [(child,)]
-        seen = {child}
-        for chain in chains:  # grows while it is read
-            if chain[-1] == name:
-                return chain
-            row = await self._store.workflow(self._tenant, chain[-1])
-            if row is None and len(chain) == 1:
-                return None
-            inner = await asyncio.to_thread(codec.decode, row.graph) if row is not None and row.graph else Graph(())
-            for _, called, may_recur in called_workflows(inner):
-                if called not in seen and not may_recur and len(seen) < MOST_CHILDREN:
-                    seen.add(called)
-                    chains.append((*chain, called))
-        return ()
-
     async def startable(self, key: str) -> Startable:
         """Store the draft of a workflow as a version that can be run, and return it. That version is never current."""
         if not self._context.allow_draft_execution:
@@ -238,7 +251,7 @@ class DraftCommands(CommandPart):
         for _ in range(ATTEMPTS):
             row = await self._workflows.get(key)
             draft = await self.get(row)
-            compiled = await asyncio.to_thread(self._workflows.compile, draft.source)
+            compiled = await self._workflows.compile(draft.source)
             version = new_version(self._tenant, row.id, compiled, draft.source)
             if await self._store.store_draft(version, revision=draft.revision):
                 facts = version.facts()

@@ -12,7 +12,7 @@ from detent.ids import RUN, parse, show
 from detent.run.state import MapState
 from detent.store.rows import RunRow
 from detent.values.nearest import nearest
-from detent.views.runs import item_document
+from detent.views.runs import children_by_step, item_document
 
 #: An answer ends early after so many bytes of results, or so many pages of the map.
 MOST_BYTES: Final = 1024 * 1024
@@ -70,9 +70,15 @@ class ItemCommands(CommandPart):
         page = None if run is None else await self._store.run(row.tenant, parse(RUN, run))
         if run is None or page is None:
             return [
-                ItemDocument(index=index, status="pending", attempts=0, error=None, result=None, run_id=run)
+                ItemDocument(
+                    index=index, status="pending", attempts=0, error=None, result=None, run_id=run, child_run_id=None
+                )
                 for index in range(first, first + count)
             ]
-        _, state = await runs.folded(page)
+        prepared, state = await runs.folded(page)
         name, owned = show(RUN, page.id), page.owner is not None
-        return [item_document(state, offset, first, name, owned=owned) for offset in range(count)]
+        children = children_by_step(prepared, await runs.entries(page.id)) if prepared.child_steps else {}
+        return [
+            item_document(state, offset, first, name, children.get(f"i{offset}"), owned=owned)
+            for offset in range(count)
+        ]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -24,7 +24,7 @@ from detent.planner.moves.code import graph_of
 from detent.planner.moves.shape import Shape, shape_of
 from detent.planner.moves.version import Movable, MoveReason, MoveWish, Refused, check_move, versions_in
 from detent.planner.prepared import Prepared
-from detent.run.journal import REFUSED, Entry, Kind, decode_data
+from detent.run.journal import MAP, REFUSED, Entry, Kind, decode_data
 from detent.run.state import Phase, RunState
 from detent.run.status import OPEN, TERMINAL
 from detent.store.rows import MessageKind, RunCriteria, RunRow
@@ -34,8 +34,17 @@ MOST: Final = 10_000
 #: A move renames at most so many steps.
 MOST_NAMES: Final = 1_000
 _PAGE: Final = 200
-#: So many runs are checked before other work has a turn.
-_SLICE: Final = 25
+#: So many steps and entries of runs are looked at before other work has a turn.
+_SLICE: Final = 500
+_PAGE_STAYS: Final = MoveReason(None, "it is a page of a map and stays on the version of its map")
+
+
+#: Hears how much was done, and of how much.
+Report = Callable[[int, int], object]
+
+
+def no_report(done: int, total: int) -> None:
+    """Report nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +95,10 @@ class MoveSurvey:
         """Return how many runs can be moved."""
         return sum(len(group.runs) for group in self.groups if not group.reasons)
 
+    def blocked(self) -> int:
+        """Return how many runs cannot be moved. Runs that have this version already are not counted."""
+        return sum(len(group.runs) for group in self.groups if group.reasons and group.was != self.version)
+
 
 class MoveCommands(CommandPart):
     """Moves of open runs."""
@@ -120,7 +133,7 @@ class MoveCommands(CommandPart):
         found, seq = await self._checked(row, target)
         if found.reasons:
             raise _refusal(target.version, "; ".join(reason.message for reason in found.reasons))
-        if not await self._send(row, target):
+        if not await self._store.send(row.tenant, row.id, MessageKind.MOVE, self._message(target)):
             raise _refusal(target.version, "the run has ended meanwhile")
         self._context.nudge()
         return await self._watch(row, found, seq)
@@ -132,22 +145,25 @@ class MoveCommands(CommandPart):
         *,
         limit: int,
         dry_run: bool,
+        report: Report = no_report,
     ) -> MoveSurvey:
         """Check the oldest `limit` open runs of the workflow that match, in groups. Unless it is a dry run, send the
-        move to those that can be moved."""
+        move to those that can be moved. `report` hears how many were checked, and of how many."""
         where = replace(where, workflow=target.workflow, statuses=where.statuses or tuple(sorted(OPEN)))
         survey = MoveSurvey(target.version)
         survey.matched = await self._store.count_runs(self._tenant, where=where, limit=MOST)
         groups = _Groups(target, survey, self._context.now())
-        rows: dict[bytes, RunRow] = {}
+        count, total = 0, min(limit, survey.matched)
+        report(0, total)
         async for page in self._pages(where, limit):
             await self._look_at(page, groups)
-            rows |= {row.id: row for row in page}
-        survey.more = survey.matched > len(rows)
+            count += len(page)
+            report(count, total)
+        survey.more = survey.matched > count
         survey.groups.sort(key=lambda group: -len(group.runs))
         if not dry_run:
-            for run in [run for group in survey.groups if not group.reasons for run in group.runs]:
-                survey.sent += await self._send(rows[run], target)
+            movable = sorted(run for group in survey.groups if not group.reasons for run in group.runs)
+            survey.sent = len(await self._send_many(movable, MessageKind.MOVE, self._message(target)))
             self._context.nudge()
         return survey
 
@@ -168,15 +184,19 @@ class MoveCommands(CommandPart):
         wanted = [(row.workflow, number) for row in rows for number in numbers[row.id]]
         found = await self._engine.graphs.get(wanted)
         graphs = {number: prepared for (_, number), (_, prepared) in found.items()}
-        for count, row in enumerate(rows):
-            groups.add(row, journals.get(row.id, []), numbers[row.id], graphs)
-            if groups.turns() or count % _PAGE == 0:
+        work = 0
+        for row in rows:
+            work += groups.add(row, journals.get(row.id, []), numbers[row.id], graphs)
+            if work >= _SLICE:
+                work = 0
                 await asyncio.sleep(0)
 
     async def _checked(self, row: RunRow, target: MoveTarget) -> tuple[MoveCheck, int]:
         if row.status in TERMINAL:
             reason = f"the run has ended ({row.status}); retry it on version {target.version} instead"
             return MoveCheck(row.id, row.version, target.version, reasons=(MoveReason(None, reason),)), 0
+        if row.trigger == MAP:
+            return MoveCheck(row.id, row.version, target.version, reasons=(_PAGE_STAYS,)), 0
         prepared, state = await self._runs.folded(row)
         wish = MoveWish(target.version, state.moved_version or row.version, target.names)
         found = check_move(prepared, state, target.prepared, wish, self._context.now())
@@ -184,9 +204,9 @@ class MoveCommands(CommandPart):
         reasons = found.reasons if isinstance(found, Refused) else ()
         return MoveCheck(row.id, wish.was, target.version, begins, reasons), state.seq
 
-    async def _send(self, row: RunRow, target: MoveTarget) -> bool:
+    def _message(self, target: MoveTarget) -> bytes:
         data = MoveData(target.workflow.hex(), target.version, list(target.code), dict(target.names), self._caller.name)
-        return await self._store.send(row.tenant, row.id, MessageKind.MOVE, encoder.encode(data))
+        return encoder.encode(data)
 
     async def _watch(self, row: RunRow, found: MoveCheck, seq: int) -> MoveCheck:
         """Wait until the owner of the run has journalled the move or its refusal."""
@@ -210,29 +230,26 @@ class _Groups:
         self._target, self._survey, self._now = target, survey, now
         self._shapes: dict[Shape, MoveGroup | None] = {}
         self._found: dict[tuple[object, ...], MoveGroup] = {}
-        self._checks = 0
 
-    def turns(self) -> bool:
-        """Return whether so many runs were checked that other work should have a turn."""
-        if self._checks < _SLICE:
-            return False
-        self._checks = 0
-        return True
-
-    def add(self, row: RunRow, entries: list[Entry], numbers: list[int], graphs: Mapping[int, Prepared]) -> None:
+    def add(self, row: RunRow, entries: list[Entry], numbers: list[int], graphs: Mapping[int, Prepared]) -> int:
+        """Sort a run into its group. Return how many steps and entries were looked at."""
+        work = len(entries) + 1
         shape = shape_of(numbers[0], row.opening, entries)
         group = self._shapes.get(shape)
         if group is None:
             group, read_values = self._check(row, entries, numbers, graphs)
+            work += len(entries) + len(self._target.prepared.steps)
             if not read_values:
                 self._shapes[shape] = group
         group.runs.append(row.id)
+        return work
 
     def _check(
         self, row: RunRow, entries: list[Entry], numbers: list[int], graphs: Mapping[int, Prepared]
     ) -> tuple[MoveGroup, bool]:
-        self._checks += 1
         target = self._target
+        if row.trigger == MAP:
+            return self._group(numbers[-1], (), (), (_PAGE_STAYS,)), True
         if any(number not in graphs for number in numbers):
             return self._group(numbers[-1], (), (), (MoveReason(None, "its own version cannot be read"),)), True
         base = graphs[numbers[0]]

@@ -5,10 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 from detent.commands.context import CommandPart
-from detent.documents.runs import EvaluationDocument, ExpressionProblem, RunDocument
+from detent.documents.runs import (
+    ContextDocument,
+    EvaluationDocument,
+    ExpressionProblem,
+    ReasonDocument,
+    ResourceDocument,
+    RunDocument,
+)
 from detent.engine.background import ANY_QUEUE
 from detent.errors import InvalidInput, NotFound, Problem
 from detent.expressions import ExpressionError, Reference, Template, compile_expression, compile_template
@@ -16,21 +24,23 @@ from detent.forms.steps.scope import StepsScope
 from detent.forms.templates import Read
 from detent.graph.check import upstream
 from detent.ids import RUN, InvalidId, parse, show
-from detent.instant import Instant, iso
+from detent.instant import Instant, as_datetime, iso
 from detent.planner.history import PastAttempt, history
 from detent.planner.moves.code import graph_of
 from detent.planner.moves.version import versions_in
 from detent.planner.past_scope import PastScope, past_scope
 from detent.planner.prepared import Prepared
-from detent.planner.why import ReasonKind, sentence, why
+from detent.planner.why import Reason, ReasonKind, sentence, why
 from detent.run.journal import MAP, Entry, EntryData, Kind, decode_data
 from detent.run.state import RunState
 from detent.run.status import TERMINAL, Status
+from detent.store.links import LinkPlace
 from detent.store.protocol import CommandStore
 from detent.store.rows import NodeOffer, RunCriteria, RunRow, TimelineCursor, TimelineRow
 from detent.values.fields import Problems, shown
 from detent.values.nearest import nearest
-from detent.views.runs import facts_of_row, fold_row, run_document
+from detent.views.context import context_document
+from detent.views.runs import facts_of_row, fold_row, resource_document, run_document
 
 EVERY = RunCriteria()
 _PAGE: Final = 200
@@ -85,11 +95,12 @@ class RunCommands(CommandPart):
         prepared, versions = await self.graphs(row, entries)
         callbacks = await self._store.callbacks(row.id)
         tokens, id_ = self._engine.tokens, row.id
-        document = run_document(row, prepared, entries, callbacks, lambda step: tokens.url(id_, step), versions)
+        url = partial(tokens.url, id_)
+        document = run_document(row, prepared, entries, callbacks, url, versions, now=self._context.now())
         if document.status in TERMINAL and row.status not in TERMINAL:
             # It ended between the two reads. Its row was written together with its last entry.
             row = await self._store.run(row.tenant, id_) or row
-            document = run_document(row, prepared, entries, callbacks, lambda step: tokens.url(id_, step), versions)
+            document = run_document(row, prepared, entries, callbacks, url, versions, now=self._context.now())
         return document
 
     async def find(
@@ -115,10 +126,7 @@ class RunCommands(CommandPart):
         numbers = versions_in(entries)
         if not numbers:
             return await self.prepared(row), {}
-        found = await self._engine.graphs.get([(row.workflow, number) for number in numbers])
-        versions = {number: graph for (_, number), (_, graph) in found.items()}
-        if numbers[0] not in versions:
-            raise NotFound(f"there is no version {numbers[0]} of that workflow")
+        versions = {number: await self._engine.graphs.one((row.workflow, number)) for number in numbers}
         return versions[numbers[0]], versions
 
     async def was_one_of_several(self, row: RunRow) -> bool:
@@ -131,6 +139,10 @@ class RunCommands(CommandPart):
         prepared, versions = await self.graphs(row, entries)
         state = fold_row(row, prepared, entries, lambda step: tokens.url(row.id, step), versions)
         return graph_of(prepared, state), state
+
+    async def context(self, run: bytes) -> ContextDocument:
+        """Return the outputs that the steps of a run can read, as its workflow shows them."""
+        return context_document(*await self.folded(await self.row(show(RUN, run))))
 
     async def children(self, run: bytes, *, limit: int, offset: int = 0) -> tuple[list[RunRow], bool]:
         """Return the runs that a run has started, oldest first, and whether there are further ones."""
@@ -151,6 +163,24 @@ class RunCommands(CommandPart):
             cursor = rows[-1].id
         return found[:limit], len(found) > limit
 
+    async def resources(self, run: bytes, *, limit: int, offset: int = 0) -> tuple[list[ResourceDocument], bool]:
+        """Return the resources of other systems that a run has, as it linked them, and whether there are more."""
+        rows = await self._store.run_links(self._tenant, run, limit=limit + 1, offset=offset)
+        return [resource_document(row) for row in rows[:limit]], len(rows) > limit
+
+    async def find_resources(
+        self,
+        *,
+        limit: int,
+        system: str | None = None,
+        type_: str | None = None,
+        id_: str | None = None,
+        after: LinkPlace | None = None,
+    ) -> list[ResourceDocument]:
+        """Return resources that belong to runs, by system, type and id. `type_` needs `system`, and `id_` both."""
+        rows = await self._store.find_links(self._tenant, limit=limit, system=system, type_=type_, id_=id_, after=after)
+        return [resource_document(row) for row in rows]
+
     async def history(self, run: str) -> list[PastAttempt]:
         """Return the attempts of a run that are over, in the order they ended."""
         row = await self.row(run)
@@ -166,11 +196,12 @@ class RunCommands(CommandPart):
         With a step, it reads what that step could read before it ended; otherwise the whole run. Raise InvalidInput if
         there is no such step. Every problem of the expression itself is part of the document."""
         row = await self.row(run)
-        prepared, tokens = await self.prepared(row), self._engine.tokens
+        entries, tokens = await self._store.journal(row.id), self._engine.tokens
+        prepared, versions = await self.graphs(row, entries)
         facts = facts_of_row(row, lambda name: tokens.url(row.id, name))
-        tried = past_scope(prepared, facts, row.opening, await self._store.journal(row.id), step)
+        tried = past_scope(prepared, facts, row.opening, entries, step, versions)
         if tried is None:
-            near = nearest(step or "", [one.name for one in prepared.steps])
+            near = nearest(step or "", [one.name for one in (await self.prepared(row)).steps])
             hint = f"; did you mean {near!r}?" if near is not None else ""
             problem = Problem("step", f"no step {shown(step or '')}{hint}")
             raise InvalidInput("the expression cannot be evaluated", [problem])
@@ -211,22 +242,48 @@ class RunCommands(CommandPart):
         """Return a run, its status, and why it does not continue: first what blocks it, then what waits for that."""
         row = await self.row(run)
         prepared, state = await self.folded(row)
-        if row.status in TERMINAL and not state.is_over:
-            return row, row.status, [_ended_by_engine(row)]
-        status = row.status if row.status in TERMINAL else str(state.status)
         now = await self._store.now()
+        status = row.status if row.status in TERMINAL else str(state.status)
+        entries = await self.entries(row.id) if status == Status.CANCELLED else ()
+        return row, status, await self.reasons(row, prepared, state, entries, now)
+
+    async def reasons(
+        self, row: RunRow, prepared: Prepared, state: RunState, entries: Sequence[Entry], now: Instant
+    ) -> list[RunReason]:
+        """Return why a run does not continue, from its folded state. The entries say what cancelled it."""
+        if row.status in TERMINAL and not state.is_over:
+            return [_ended_by_engine(row)]
+        status = row.status if row.status in TERMINAL else str(state.status)
         reasons = why(prepared, state, now, owned=row.owner is not None)
-        found = [
-            RunReason(str(one.kind), one.message, one.step, one.since, one.until, dict(one.details)) for one in reasons
-        ]
+        found = run_reasons(reasons)
         if status == Status.CANCELLED:
-            cause = _why_cancelled(await self.entries(row.id))
+            cause = _why_cancelled(entries)
             found = [replace(one, message=f"{one.message}{cause}") for one in found]
         if status in TERMINAL:
-            return row, status, found
+            return found
         is_due = row.wake_at is not None and row.wake_at <= now
         is_due = is_due or any(one.kind in _STARTABLE for one in reasons)
-        return row, status, await _missing_around(self._store, row, is_due=is_due) + found
+        return await _missing_around(self._store, row, is_due=is_due) + found
+
+
+def run_reasons(reasons: Sequence[Reason]) -> list[RunReason]:
+    """Return the reasons that the state of a run has, without those around it."""
+    return [RunReason(str(one.kind), one.message, one.step, one.since, one.until, dict(one.details)) for one in reasons]
+
+
+def reason_documents(reasons: Sequence[RunReason]) -> list[ReasonDocument]:
+    """Build the documents of reasons."""
+    return [
+        ReasonDocument(
+            kind=one.kind,
+            message=one.message,
+            step=one.step,
+            since=None if one.since is None else as_datetime(one.since),
+            until=None if one.until is None else as_datetime(one.until),
+            details=one.details or None,
+        )
+        for one in reasons
+    ]
 
 
 async def _missing_around(store: CommandStore, row: RunRow, *, is_due: bool) -> list[RunReason]:

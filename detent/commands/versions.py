@@ -67,11 +67,17 @@ class VersionCommands(CommandPart):
         settings = (*diff_values(before[1], after[1]), *graph.settings)
         return VersionDiff(row, old, new, graph, tuple(map(_without_secrets, settings)))
 
+    async def graph(self, row: WorkflowRow, number: VersionKey) -> tuple[Graph, str]:
+        """Return the graph of a version or of the draft, and its form. Raise NotFound, or InvalidDefinition if the
+        draft cannot be compiled."""
+        graph, settings = await self._meaning(row, number)
+        return graph, str(settings["form"])
+
     async def _meaning(self, row: WorkflowRow, number: VersionKey) -> tuple[Graph, Mapping[str, Any]]:
         """Return the graph of a version, and everything else that its definition says."""
         if number == DRAFT:
             draft = await self._drafts.get(row)
-            compiled = await asyncio.to_thread(self._workflows.compile, draft.source)
+            compiled = await self._workflows.compile(draft.source)
             version = await asyncio.to_thread(new_version, self._tenant, row.id, compiled, draft.source)
             return compiled.graph, _settings(version.facts())
         graph, stored = await self.get(row, number)

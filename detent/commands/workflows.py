@@ -5,31 +5,63 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import json
+from collections.abc import Collection, Sequence
 from contextlib import suppress
-from typing import Final
+from typing import Final, NamedTuple
 
+from detent.catalog.parameters import check_actions
+from detent.commands.catalog.pins import MOST_NAMES, Pinned, pin_actions
 from detent.commands.context import CommandPart
-from detent.errors import Conflict, NameTaken, NotFound, PreconditionFailed
-from detent.forms.compile import compile_document, is_live_at_save
+from detent.errors import Conflict, InvalidDefinition, NameTaken, NotFound, PreconditionFailed, Problem
+from detent.forms.compile import FORMS, compile_document, is_live_at_save
 from detent.forms.compiled import Compiled, TriggerDefinition, TriggerType
 from detent.forms.definition import read_definition
 from detent.forms.schedule import next_slots
 from detent.graph import codec
+from detent.graph.check import called_workflows, pinned_versions
+from detent.graph.model import Graph
 from detent.ids import WORKFLOW, InvalidId, parse
 from detent.instant import Instant
 from detent.store.rows import NewVersion, SavedVersion, Unsaved, WorkflowRow
 from detent.store.trigger_rows import NewTrigger
 
 _PAGE: Final = 200
+#: How many workflows are read to find a workflow that starts itself through its children.
+MOST_CHILDREN: Final = 1_000
+
+
+class _Called(NamedTuple):
+    """A workflow that another one starts, and those that it starts itself without recursion."""
+
+    name: str
+    children: list[str]
 
 
 class WorkflowCommands(CommandPart):
     """Definitions and their versions."""
 
-    def compile(self, data: bytes | str, *, filename: str | None = None) -> Compiled:
-        """Compile a definition. Raise InvalidDefinition with every problem of it."""
-        limits, actions = self._context.limits, self._context.actions
-        return compile_document(read_definition(data, filename=filename), limits=limits, actions=actions)
+    async def known_actions(self) -> Collection[str] | None:
+        """Return the names of actions that definitions may call; `None` if that cannot be said here."""
+        code = self._context.actions
+        return None if code is None else (*code, *await self._store.action_names(self._tenant, limit=MOST_NAMES))
+
+    async def compile(self, data: bytes | str, *, filename: str | None = None) -> Compiled:
+        """Compile a definition, and pin the actions in it that are data. Raise InvalidDefinition with every problem of
+        it."""
+        return (await self.pin(data, filename=filename)).compiled
+
+    async def pin(self, data: bytes | str, *, filename: str | None = None) -> Pinned:
+        """Compile a definition as `compile` does, and return also what keeps it from being published."""
+        context, known = self._context, await self.known_actions()
+
+        def work() -> Compiled:
+            found = compile_document(read_definition(data, filename=filename), limits=context.limits, actions=known)
+            return check_actions(found, context.find_action)
+
+        compiled = await asyncio.to_thread(work)
+        if not compiled.code:
+            return Pinned(compiled)
+        return await pin_actions(self._store, self._tenant, compiled, self._engine.served.all(), context.connections)
 
     async def save(
         self,
@@ -41,8 +73,12 @@ class WorkflowCommands(CommandPart):
     ) -> tuple[WorkflowRow, SavedVersion, Compiled]:
         """Store a definition: a new workflow, or with `replace` a new version of the workflow of that name.
 
-        `expected` is (version, updated_at) of the workflow to replace. Raise PreconditionFailed if it has changed."""
-        compiled = await asyncio.to_thread(self.compile, data, filename=filename)
+        `expected` is (version, updated_at) of the workflow to replace. Raise PreconditionFailed if it has changed.
+        A child that does not exist may be saved later, but raise InvalidDefinition if the workflow would start itself.
+        """
+        compiled, problems = await self.pin(data, filename=filename)
+        children = await self.child_problems(compiled.name, compiled.graph, may_be_missing=True)
+        refuse_if_any(compiled, [*problems, *children])
         if replace:
             with suppress(NotFound):
                 row = await self.get(compiled.name)
@@ -177,6 +213,72 @@ class WorkflowCommands(CommandPart):
         self._context.workflows.forget(self._tenant, row)
         return row, at
 
+    async def child_problems(self, name: str, graph: Graph, *, may_be_missing: bool = False) -> list[Problem]:
+        """Return the children of a graph that do not exist, and those that lead back to the workflow of that name. A
+        version that a step pins must exist too.
+
+        Children are followed through current versions, but not through steps that allow recursion. A child that only
+        a run can name is not checked."""
+        problems: list[Problem] = []
+        chains: dict[str, tuple[str, ...] | None] = {}
+        known: dict[str, _Called | None] = {}
+        pins = {} if may_be_missing else pinned_versions(graph)
+        for step, child, may_recur in called_workflows(graph):
+            if child not in chains:
+                chains[child] = await self._chain_to(name, child, known)
+            found = chains[child]
+            if found is None and not may_be_missing:
+                problems.append(Problem(f"steps.{step}.workflow", f"there is no workflow {child!r}"))
+            elif found and not may_recur:
+                chain = " -> ".join((name, *found))
+                problems.append(Problem(f"steps.{step}.workflow", f"the workflow would start itself: {chain}"))
+            if found is not None and step in pins and (missing := await self._missing_version(child, pins[step])):
+                problems.append(Problem(f"steps.{step}.version", missing))
+        return problems
+
+    async def _missing_version(self, key: str, number: int) -> str | None:
+        """Return what is wrong with a version of a workflow that a step pins, or `None` if it exists."""
+        row = await self.get(key)
+        if await self._store.version(self._tenant, row.id, number) is not None:
+            return None
+        newest = await self._store.versions(self._tenant, row.id)
+        hint = f"its newest is {newest[0].version}" if newest else "it was never published"
+        return f"the workflow {row.name!r} has no version {number}; {hint}"
+
+    async def _chain_to(self, name: str, child: str, known: dict[str, _Called | None]) -> tuple[str, ...] | None:
+        """Return the workflows from a child to the one of that name; empty if it is not reached, `None` if the child
+        does not exist. A child is written as the name or the id of a workflow. `known` has the workflows that were read
+        before."""
+        chains: list[tuple[str, ...]] = [(child,)]
+        seen = {child}
+        for chain in chains:  # grows while it is read
+            last = chain[-1]
+            if last == name:
+                return chain
+            if last not in known:
+                known[last] = await self._called(last)
+            found = known[last]
+            if found is None:
+                if len(chain) == 1:
+                    return None
+                continue
+            if found.name == name:
+                return (*chain[:-1], name)
+            for called in found.children:
+                if called not in seen and len(seen) < MOST_CHILDREN:
+                    seen.add(called)
+                    chains.append((*chain, called))
+        return ()
+
+    async def _called(self, key: str) -> _Called | None:
+        """Read a workflow that another one starts. Return `None` if it does not exist."""
+        try:
+            row = await self.get(key)
+        except NotFound:
+            return None
+        graph = await asyncio.to_thread(codec.decode, row.graph) if row.graph else Graph(())
+        return _Called(row.name, [called for _, called, may_recur in called_workflows(graph) if not may_recur])
+
     async def _save(
         self,
         compiled: Compiled,
@@ -197,6 +299,13 @@ class WorkflowCommands(CommandPart):
                 raise NameTaken(f"there is a workflow named {compiled.name!r} already; PUT it to give it a new version")
             case _:
                 raise PreconditionFailed(f"the workflow {compiled.name!r} has changed since it was read; read it again")
+
+
+def refuse_if_any(compiled: Compiled, problems: Sequence[Problem]) -> None:
+    """Raise InvalidDefinition if a definition has problems. Each is named by the field that it was written in."""
+    if problems:
+        form = FORMS[compiled.form]
+        raise InvalidDefinition(problems=[Problem(form.place(one.field), one.message) for one in problems])
 
 
 def owned_trigger(

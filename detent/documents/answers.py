@@ -1,4 +1,4 @@
-"""Answers around and instead of documents: envelopes, errors and health."""
+"""Answers around documents: envelopes, problems of fields and health."""
 
 from __future__ import annotations
 
@@ -44,19 +44,3 @@ class FieldProblem(msgspec.Struct):
 
     field: str
     message: str
-
-
-class Details(msgspec.Struct, omit_defaults=True):
-    """More about an error: the problems of fields, or the run that blocks a start (`already_active`)."""
-
-    validation_errors: list[FieldProblem] = []
-    run_id: str | None = None
-
-
-class Refusal(msgspec.Struct, omit_defaults=True):
-    """An error, the same for every request."""
-
-    error: str
-    code: str
-    message: str
-    details: Details | None = None

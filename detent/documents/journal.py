@@ -17,6 +17,14 @@ class StepFailure(msgspec.Struct):
     detail: Json
 
 
+class PageDocument(msgspec.Struct):
+    """The end of a page of a map: its run, and how many of its items succeeded and failed."""
+
+    run_id: str
+    succeeded: int
+    failed: int
+
+
 class EntryDocument(msgspec.Struct, kw_only=True):
     """One entry of a run's journal, in the order of `seq`. `status` is how an attempt ended.
 
@@ -24,7 +32,8 @@ class EntryDocument(msgspec.Struct, kw_only=True):
     decided. `notes` are errors of conditions that counted as false. `run_status` is set if it ended the run.
     `finished`: this step ended its run. `carried` are the steps that had ended when the run was moved to changed code.
     `version` and `was`: the versions of a move from one version to another; its status is `refused`, with the error, if
-    the run was not moved."""
+    the run was not moved. `child_run_id` is the child that begins. Of a map: `item_count` when it begins, the `pages`
+    that begin (the ids of their runs), and the `page` that has ended."""
 
     seq: int
     at: datetime
@@ -48,6 +57,10 @@ class EntryDocument(msgspec.Struct, kw_only=True):
     run_status: str | None
     version: int | None = None
     was: int | None = None
+    child_run_id: str | None = None
+    item_count: int | None = None
+    pages: list[str] = []
+    page: PageDocument | None = None
 
 
 class TimelineEntry(EntryDocument, kw_only=True):

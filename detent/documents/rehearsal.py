@@ -47,6 +47,14 @@ class RehearsalGroupDocument(msgspec.Struct, kw_only=True):
     examples: list[str]
 
 
+class RehearsalProgressDocument(msgspec.Struct):
+    """How far a rehearsal is: the runs of its stage (`moves`, `in_flight`, `finished`) that were looked at."""
+
+    stage: str
+    done: int
+    total: int
+
+
 class RehearsalDocument(msgspec.Struct, kw_only=True):
     """What a draft would do: to the newest 1,000 runs in flight and finished runs, and which runs could be moved to it.
 

@@ -109,6 +109,18 @@ class ActionDocument(AttemptDocument, kw_only=True):
     type: str
 
 
+class ResourceDocument(msgspec.Struct, kw_only=True):
+    """A resource of another system that belongs to a run. `step` has linked it."""
+
+    system: str
+    type: str
+    id: str
+    url: str | None
+    run_id: str
+    step: str
+    linked_at: datetime
+
+
 class ItemCounts(msgspec.Struct, kw_only=True):
     """How many items a map has, how many of them have succeeded and failed, and in how many pages they are."""
 
@@ -121,7 +133,8 @@ class ItemCounts(msgspec.Struct, kw_only=True):
 class ItemDocument(msgspec.Struct, kw_only=True):
     """One item of a map. `run_id` is the page that has it, null if that page has not begun.
 
-    `attempts` counts those that have ended. `result` has what the result of a step of its kind has."""
+    `attempts` counts those that have ended. `result` has what the result of a step of its kind has. `child_run_id` is
+    the run that its last attempt started, if the map starts runs."""
 
     index: int
     status: str
@@ -129,6 +142,7 @@ class ItemDocument(msgspec.Struct, kw_only=True):
     error: StepFailure | None
     result: Json
     run_id: str | None
+    child_run_id: str | None
 
 
 class StepDocument(msgspec.Struct, kw_only=True, omit_defaults=True):
@@ -162,8 +176,35 @@ class StepDocument(msgspec.Struct, kw_only=True, omit_defaults=True):
     error: StepFailure | None
 
 
+class StageDocument(msgspec.Struct):
+    """What an open run does or waits for.
+
+    `kind`: `queued` (no node works on it yet), `running`, `waiting` (for a callback or a signal), `person` (for an
+    answer), `child`, `sleeping`, `retrying`, `delayed` (it starts later), `paused` or `uncertain`. `step` is the step
+    that waits, `until` the time at which the run goes on at the latest. `since` is the time from which on a queued run
+    waits for a node, null for the other kinds."""
+
+    kind: str
+    step: str | None
+    until: datetime | None
+    since: datetime | None = None
+
+
+class ProgressDocument(msgspec.Struct):
+    """How many steps of a run have ended, of how many, and how many of these failed.
+
+    While a run is open, skipped steps are not counted. `total` is null for a durable function."""
+
+    done: int
+    total: int | None
+    failed: int
+
+
 class RunSummary(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """A run in a list. Below `/executions` it also has `execution_id`. Only a child run has a `parent`."""
+    """A run in a list. Below `/executions` it also has `execution_id`. Only a child run has a `parent`.
+
+    `stage` is null once the run has ended, `duration_ms` (from start to end) is null until then. `node` is the node
+    that works on it. `progress` is in the JSON if `include` names it."""
 
     id: str
     execution_id: str | None = None
@@ -183,6 +224,10 @@ class RunSummary(msgspec.Struct, kw_only=True, omit_defaults=True):
     trigger_id: str | None
     labels: dict[str, str]
     hero: HeroDocument | None
+    stage: StageDocument | None
+    duration_ms: float | None
+    node: str | None
+    progress: ProgressDocument | None = None
 
     @property
     def is_over(self) -> bool:
@@ -202,14 +247,37 @@ class SuspectDocument(msgspec.Struct, kw_only=True):
     next_at: datetime | None
 
 
+class ContextOutput(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """The output of a step as later steps can read it: its size, its type, and its value if the workflow shows it.
+
+    `dropped`: the results of the run became too large together, so no step can read it any more."""
+
+    bytes: int
+    type: str
+    dropped: bool = False
+    value: Json | msgspec.UnsetType = msgspec.UNSET
+
+
+class ContextDocument(msgspec.Struct, kw_only=True):
+    """The outputs of a run by step. `bytes` is the size of the results that steps can still read, `max_bytes` its
+    limit."""
+
+    mode: str
+    bytes: int
+    max_bytes: int | None
+    outputs: dict[str, ContextOutput]
+
+
 class RunDocument(RunSummary, kw_only=True, omit_defaults=True):
     """A complete run. `tasks` has each step by name: status, attempts, times, and its result or error.
 
-    A field such as `cancel_requested` is in the answer to that request. The last lists are in the JSON if `include`
-    names them; `more` names the lists that are not complete."""
+    `queued_ms` is the time from its acceptance to its first attempt, null before that. A field such as
+    `cancel_requested` is in the answer to that request. The last lists and the context are in the JSON
+    if `include` names them; `more` names the lists that are not complete."""
 
     input: dict[str, Json]
     output: Json
+    queued_ms: float | None
     paused_by: str | None
     paused_step: str | None
     callbacks: list[CallbackDocument]
@@ -223,15 +291,29 @@ class RunDocument(RunSummary, kw_only=True, omit_defaults=True):
     finish_requested: bool | None = None
     suspect: SuspectDocument | None = None
     actions: list[ActionDocument] | None = None
-    resources: list[dict[str, Json]] | None = None
+    resources: list[ResourceDocument] | None = None
     events: list[EntryDocument] | None = None
     children: list[RunSummary] | None = None
+    context: ContextDocument | None = None
     more: list[str] | None = None
 
 
 class RunTree(RunSummary, kw_only=True, omit_defaults=True):
-    """A run, and the runs that it started. `more`: it has started further runs, which are not shown."""
+    """A run, and the runs that it started. `more`: it has started further runs, which are not shown.
 
+    `maps` has the runs that its maps started. Such a run was started for the item with the index `item`."""
+
+    item: int | None = None
+    children: list[RunTree]
+    maps: list[MapTree] = []
+    more: bool = False
+
+
+class MapTree(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """A map that starts a run for each item of its list. `more`: it has started further runs, which are not shown."""
+
+    step: str
+    items: ItemCounts
     children: list[RunTree]
     more: bool = False
 

@@ -7,6 +7,7 @@ from datetime import datetime
 import msgspec
 
 from detent.documents.answers import FieldProblem, Json
+from detent.documents.rehearsal import RehearsalDocument
 
 
 class DraftSummary(msgspec.Struct, omit_defaults=True):
@@ -60,7 +61,9 @@ class DraftDocument(msgspec.Struct, kw_only=True):
 
 
 class PublishedDocument(msgspec.Struct, kw_only=True):
-    """The version that a publish made or found. `changed` is false if nothing had to be done."""
+    """The version that a publish made or found. `changed` is false if nothing had to be done.
+
+    `rehearsal` is that of the draft; null if none was asked for, or if there was no draft."""
 
     workflow_id: str
     workflow: str
@@ -69,6 +72,7 @@ class PublishedDocument(msgspec.Struct, kw_only=True):
     current_version: int
     changed: bool
     warnings: list[str]
+    rehearsal: RehearsalDocument | None = None
 
 
 class FieldChangeDocument(msgspec.Struct, omit_defaults=True):

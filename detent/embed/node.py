@@ -18,6 +18,7 @@ from detent.engine.tuning import Tuning
 from detent.process import App, bind, run_app
 from detent.python.registry import registry
 from detent.steps.actions import load_modules
+from detent.web.page import with_page
 
 
 @asynccontextmanager
@@ -50,5 +51,5 @@ async def node(
         app = await stack.enter_async_context(run_app(chosen, address=address, migrate=migrate, tuning=tuning))
         app.engine.served.learn_from(registry.serves)  # workflows that are imported later are served too
         if sock is not None:
-            await stack.enter_async_context(listening(app, sock))
+            await stack.enter_async_context(listening(app, sock, front=with_page))
         yield app

@@ -127,8 +127,11 @@ class Attempts:
         if not isinstance(work, CoroutineType) and isinstance(work, Outcome):
             self._report(run, step, number, work, begun)
             return
-        is_locking = needs is not _NOTHING and Needs.ROW_LOCK in needs
-        self._launch(run, step, number, work, call.timeout, begun, is_locking=is_locking, over=over)
+        if needs is _NOTHING:
+            self._launch(run, step, number, work, call.timeout, begun, over=over)
+            return
+        timeout = None if Needs.OWN_LIMIT in needs else call.timeout
+        self._launch(run, step, number, work, timeout, begun, is_locking=Needs.ROW_LOCK in needs, over=over)
 
     def _launch(
         self,

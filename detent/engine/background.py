@@ -16,6 +16,7 @@ from detent.errors import StoreError
 from detent.instant import SECOND, micros
 from detent.observe import emit
 from detent.run.journal import family_in
+from detent.store.letters import LetterStore
 from detent.store.protocol import CommandStore, Hints, MaintenanceStore, NodeStore, Store
 from detent.store.rows import NO_ID, MessageKind
 
@@ -86,16 +87,23 @@ RETENTION_INTERVAL: Final = 60.0
 COMPACT_INTERVAL: Final = 3600.0
 
 
-class Retention:
-    """The poller that deletes old runs. `keep` has pairs of (status, seconds that such runs are stored).
+class RetentionStore(MaintenanceStore, LetterStore, Protocol):
+    """The verbs that retention needs."""
 
-    If `keep` is empty, it only calls `tidy` of the store.
+
+class Retention:
+    """The poller that deletes old runs and dead letters. `keep` has pairs of (status, seconds that such runs are
+    stored), and `letters` is how many seconds dead letters are stored.
+
+    If `keep` is empty, it deletes no run, and calls `tidy` of the store.
     """
 
     name = "retention"
 
-    def __init__(self, store: MaintenanceStore, clock: Clock, keep: Sequence[tuple[str, int]]) -> None:
-        self._store, self._clock, self._keep = store, clock, tuple(keep)
+    def __init__(
+        self, store: RetentionStore, clock: Clock, keep: Sequence[tuple[str, int]], letters: int | None = None
+    ) -> None:
+        self._store, self._clock, self._keep, self._letters = store, clock, tuple(keep), letters
         self._deleted = 0  # runs, since the last compaction
         self._compacted: float | None = None
 
@@ -106,6 +114,10 @@ class Retention:
             self._deleted += count
             if count:
                 emit("retention.pruned", status=status, runs=count)
+                return PAUSE
+        if self._letters is not None:
+            before = now - micros(self._letters)
+            if await self._store.prune_letters(before=before, limit=BATCH) == BATCH:
                 return PAUSE
         await self._compact_if_worth()
         await self._store.tidy()
@@ -282,3 +294,25 @@ class Watchdog:
         if lost and not self._committer.is_unsure:
             await self._store.release(self._node, self._committer.epoch, lost)
         return self._tuning.watch
+
+
+# Openings: begin the postponed runs whose time has come, and cancel those whose workflow is archived by then. A parked
+# run is claimed a little ahead of its time. So the claim is too early to ask: an archive in between must count.
+
+
+class Openings:
+    """The poller that opens postponed runs. The runner nudges it, and it asks for all that are due at once."""
+
+    name = "openings"
+
+    def __init__(self, store: NodeStore, runner: Runner) -> None:
+        self._store, self._runner = store, runner
+
+    async def poll(self) -> float:
+        runs = list(self._runner.opening.values())
+        if not runs:
+            return IDLE
+        archived = await self._store.archived(sorted({run.state.facts.workflow_id for run in runs}))
+        for run in runs:
+            self._runner.open(run, is_archived=run.state.facts.workflow_id in archived)
+        return 0.0

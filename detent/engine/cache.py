@@ -219,13 +219,13 @@ class WorkflowCache:
         return self._pinned.put(place, made, weight(len(version.source)))
 
     async def version(self, row: WorkflowRow, number: int) -> tuple[Prepared, VersionRow]:
-        """Return a version of a workflow, with its facts. Raise NotFound if there is none."""
+        """Return a version of a workflow, with its facts. Raise NotFound if there is none, or UnknownGraph if this code
+        cannot read it."""
         fits = -LARGEST_VERSION <= number <= LARGEST_VERSION
         found = await self._store.version(row.tenant, row.id, number) if fits else None
-        graphs = await self._graphs.get([(row.id, number)]) if found is not None else {}
-        if found is None or (row.id, number) not in graphs:
+        if found is None:
             raise NotFound(f"the workflow {row.name!r} has no version {number}")
-        return graphs[row.id, number][1], found._replace(facts=facts_of(row, found))
+        return await self._graphs.one((row.id, number)), found._replace(facts=facts_of(row, found))
 
     async def _load(self, tenant: int, key: str) -> Startable:
         row = await self.row(tenant, key)

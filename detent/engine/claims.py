@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
+from detent.engine.cache import Version
 from detent.engine.committer import Committer, Fenced
 from detent.engine.context import NodeContext
 from detent.engine.inbox import Mailbox
@@ -20,9 +22,12 @@ from detent.planner.moves.version import versions_in
 from detent.planner.prepared import Prepared
 from detent.run import events
 from detent.run.journal import Entry, family_in, placed_in
-from detent.run.state import RunFacts
-from detent.run.status import Status
-from detent.store.rows import ClaimedRun, hero_of
+from detent.run.state import Phase, RunFacts
+from detent.store.rows import ClaimedRun, MessageKind, hero_of
+
+_STOPS: Final = (MessageKind.CANCEL, MessageKind.FINISH)
+#: A wait of a run: the run and the name of the step.
+Wait = tuple[bytes, str]
 
 
 class Claims:
@@ -70,25 +75,26 @@ class Claims:
         return 0.0 if len(claims.runs) == room else self._tuning.poll
 
     async def _take(self, runs: list[ClaimedRun]) -> None:
-        graphs, unreadable = await self._graphs.load([(run.workflow, run.version) for run in runs])
         journals = await self._store.journals([run.id for run in runs])
-        archived = await self._archived(runs)
-        moved = await self._versions(runs, journals)
+        moved = {run.id: versions_in(journals.get(run.id, ())) for run in runs}
+        wanted = [(run.workflow, number) for run in runs for number in (run.version, *moved[run.id])]
+        graphs, unreadable = await self._graphs.load(wanted)
+        closed = await self._closed(runs, graphs)
         broken: list[tuple[ClaimedRun, list[Entry], Exception]] = []
         for run in runs:
-            known = graphs.get((run.workflow, run.version))
             entries = journals.get(run.id, [])
             try:
-                if known is None:
-                    why = unreadable.get((run.workflow, run.version))
-                    raise why or EngineError(f"version {run.version} of its workflow is missing")
-                name, prepared = known
-                versions = moved.get(run.id, {})
+                for number in (run.version, *moved[run.id]):
+                    if (run.workflow, number) not in graphs:
+                        why = unreadable.get((run.workflow, number))
+                        raise why or EngineError(f"version {number} of its workflow is missing")
+                name, prepared = graphs[run.workflow, run.version]
+                versions = {number: graphs[run.workflow, number][1] for number in moved[run.id]}
                 if versions:
-                    prepared = versions[next(iter(versions))]  # the one that it began with
-                self._bring_in(run, name, prepared, entries, versions)
-                if run.workflow in archived:
-                    self._cancel_unbegun(run.id, known[0])
+                    prepared = versions[moved[run.id][0]]  # the one that it began with
+                brought = self._bring_in(run, name, prepared, entries, versions)
+                if closed:
+                    self._expire_closed(brought, closed)
             except Exception as error:  # noqa: BLE001 - one unreadable run must not stop the claims of the others
                 broken.append((run, entries, error))
         try:
@@ -100,41 +106,30 @@ class Claims:
             for run in runs:
                 owned = self._runner.owned.get(run.id)
                 if owned is not None and owned.generation == run.generation:
-                    self._runner.start_claimed(owned)
+                    self._runner.go_on(owned)
 
-    async def _archived(self, runs: list[ClaimedRun]) -> set[bytes]:
-        """Return the archived workflows of runs that were postponed. Other runs are in flight and go on."""
-        postponed = sorted({run.workflow for run in runs if run.status == Status.PENDING})
-        return await self._store.archived(postponed) if postponed else set()
+    async def _closed(self, runs: list[ClaimedRun], graphs: Mapping[Version, tuple[str, Prepared]]) -> set[Wait]:
+        """Return the waits of adopted runs whose callbacks are closed: they can receive nothing any more.
 
-    def _cancel_unbegun(self, run: bytes, workflow: str) -> None:
-        """Cancel a run of an archived workflow whose time has come and that has not begun.
+        The node that died had closed them because the code of a step stopped the run, which is not in the journal.
+        """
+        places = {run.id: graphs.get((run.workflow, run.version)) for run in runs if run.adopted}
+        waiting = [run for run, graph in places.items() if graph is not None and graph[1].wait_steps]
+        found = await self._store.closed_waits(waiting) if waiting else set()
+        if not found:
+            return found
+        # A command that stops the run is still in the inbox: it was not in the journal either. It ends the waits.
+        stopped = {mail.run for mail in await self._mailbox.look() if mail.kind in _STOPS}
+        return {wait for wait in found if wait[0] not in stopped}
 
-        A run that was claimed for its mail may wait in memory for its time, which nothing asks again. So its time has
-        come if it would stay in memory."""
-        owned = self._runner.owned[run]
-        soon = self._time.now() + micros(max(self._tuning.horizon, self._tuning.park_after))
-        if owned.state.opens_at is not None and owned.state.opens_at <= soon:
-            self._runner.handle(owned, events.Cancelled(f"the archive of workflow {workflow!r}"))
-
-    async def _versions(
-        self, runs: list[ClaimedRun], journals: Mapping[bytes, list[Entry]]
-    ) -> dict[bytes, dict[int, Prepared]]:
-        """Return the graphs of the runs that were moved between versions, by run. Each begins with its first one."""
-        numbers = {run.id: found for run in runs if (found := versions_in(journals.get(run.id, ())))}
-        if not numbers:
-            return {}
-        workflows = {run.id: run.workflow for run in runs}
-        wanted = [(workflows[run], number) for run, found in numbers.items() for number in found]
-        graphs = await self._graphs.get(wanted)
-        return {
-            run: {number: graphs[workflows[run], number][1] for number in found if (workflows[run], number) in graphs}
-            for run, found in numbers.items()
-        }
+    def _expire_closed(self, run: OwnedRun, closed: set[Wait]) -> None:
+        for index, phase in enumerate(run.state.phase):
+            if phase is Phase.WAITING and (run.id, run.prepared.steps[index].name) in closed:
+                self._runner.handle(run, events.WaitExpired(index))
 
     def _bring_in(
         self, run: ClaimedRun, name: str, prepared: Prepared, entries: list[Entry], versions: Mapping[int, Prepared]
-    ) -> None:
+    ) -> OwnedRun:
         facts = RunFacts(
             id=run.id,
             tenant=run.tenant,
@@ -147,11 +142,11 @@ class Claims:
             parent=run.parent,
             workflow_id=run.workflow,
             family=None if run.parent is None else family_in(run.opening),
-            version=run.version,
         )
         if facts.family is not None and facts.family.page is not None:
             prepared = self._graphs.page((run.workflow, run.version), prepared, facts.family.page)
-        state = fold(prepared, facts, run.opening, entries, versions)
+        # The version that a run was moved to may read results that the one before did not.
+        state = fold(prepared, facts, run.opening, entries, versions, keeps_results=bool(versions))
         placed = placed_in(run.opening)
         owned = OwnedRun(run.id, run.generation, graph_of(prepared, state), state, run.status, placed, run.version)
         owned.known = len(state.history)
@@ -164,6 +159,7 @@ class Claims:
             emit("run.adopted", run=run.id)
             tuning = self._tuning
             self._runner.handle(owned, events.Adopted(self._node.hex(), tuning.poison_after, tuning.poison_delay))
+        return owned
 
     async def _quarantine(self, broken: list[tuple[ClaimedRun, list[Entry], Exception]]) -> None:
         mails = await self._mailbox.look()

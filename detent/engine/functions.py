@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from detent.clock import DatabaseTime
 from detent.engine.children.family import Children, family_of
 from detent.engine.owned_run import OwnedRun
+from detent.engine.records.links import LinkClaims
 from detent.engine.tuning import Tuning
 from detent.errors import Unavailable
 from detent.graph.model import Ending
@@ -23,7 +24,8 @@ from detent.planner.suspects import is_suspect
 from detent.run import events
 from detent.run.call import FunctionListener
 from detent.run.journal import Entry, Kind
-from detent.run.outcomes import EMPTY_RESULT, StepError
+from detent.run.links import Link
+from detent.run.outcomes import EMPTY_RESULT, Continued, StepError
 from detent.run.plan import Plan
 from detent.run.start import StartRequest
 from detent.run.state import Checkpoint, Operation
@@ -39,6 +41,7 @@ class FunctionRunner(Protocol):
     """The part of the runner that durable functions use."""
 
     is_draining: bool
+    links: LinkClaims
 
     def handle(self, run: OwnedRun, event: events.Event, *, message: int | None = None) -> None: ...
 
@@ -162,6 +165,9 @@ class EnginePort:
         key, ending, result, error, _, attempt = checkpoint
         self._functions.runner.handle(self._run, events.OperationEnded(key, attempt, ending, result, error, ms))
 
+    def claim(self, key: str, links: Sequence[Link], answered: Callable[[StepError | None], None]) -> None:
+        self._functions.runner.links.claim(self._run, key, links, answered)
+
     def expire(self, key: str) -> None:
         self._functions.expire(self._run, key)
 
@@ -189,7 +195,7 @@ class EnginePort:
             return name
         self._absent.discard(name)
         facts = self._run.state.facts
-        request = replace(child, family=family_of(facts, key), extra=inherited(facts.input))
+        request = replace(child, family=family_of(facts, key), extra=inherited(facts))
         await start(facts, parse(RUN, name), request, True)
         unsure.discard(name)
         return name
@@ -235,6 +241,13 @@ class _Alarm:
         else:
             self._handle.cancel()  # so that the handle no longer references this object
             self._callback()
+
+
+def continuation(event: events.Event) -> Continued | None:
+    """Return the outcome of a durable function that continues as a new run, or None for any other event."""
+    if isinstance(event, events.AttemptEnded) and isinstance(event.outcome, Continued):
+        return event.outcome
+    return None
 
 
 def timed_out(key: str) -> events.OperationEnded:

@@ -15,6 +15,7 @@ from detent.engine.runner import Runner
 from detent.engine.tuning import Tuning
 from detent.graph.model import Ending
 from detent.ids import RUN, NewId, show
+from detent.planner.context import restore
 from detent.planner.moves.version import MoveWish
 from detent.planner.prepared import Prepared
 from detent.run import events
@@ -85,6 +86,15 @@ def _child_ended(mail: Mail, run: OwnedRun, new_id: NewId) -> events.Event | Non
     return events.OperationEnded(key, 1, end.ending(), end.result(), end.failure(), message=mail.id)
 
 
+def is_settling(run: OwnedRun) -> bool:
+    """Return whether the move of a run is being written. Its mail is left until that is durable.
+
+    What a message means may depend on the one before it, and events are deferred until then: the end of a child means
+    nothing before the message that names this child is handled.
+    """
+    return run.unsettled is not None
+
+
 BATCH: Final = 1_000
 
 
@@ -103,6 +113,7 @@ class Mailbox:
             return self._tuning.mail_poll
         mails = await self.look()
         self._versions = await self._load_versions(mails)
+        await self._restore_results(mails)
         fresh = sum(self._read(mail) for mail in sorted(mails, key=self._waits))
         return 0.0 if fresh and len(mails) == BATCH else self._tuning.mail_poll
 
@@ -111,6 +122,17 @@ class Mailbox:
         wishes = [wish for mail in mails if mail.kind == MessageKind.MOVE and (wish := _move_data(mail.data))]
         wanted = [(bytes.fromhex(wish.workflow), wish.version) for wish in wishes]
         return await self._graphs.get(wanted) if wanted else {}
+
+    async def _restore_results(self, mails: Sequence[Mail]) -> None:
+        """Take back the results of the runs that are to be moved: another version may read those that left memory."""
+        moving = {mail.run for mail in mails if mail.kind == MessageKind.MOVE}
+        runs = [run for id_ in moving if (run := self._runner.owned.get(id_)) is not None]
+        for run in runs:
+            run.state.keeps_results = True
+        lean = [run for run in runs if run.state.let_go]
+        journals = await self._store.journals([run.id for run in lean]) if lean else {}
+        for run in lean:
+            restore(run.prepared, run.state, journals.get(run.id, ()))
 
     async def look(self) -> list[Mail]:
         """Return the oldest messages of the runs that this node owns, without handling them."""
@@ -131,6 +153,10 @@ class Mailbox:
             return False
         if run.state.is_over:
             return False  # the flush of its end deletes or forwards its unread messages
+        if mail.kind == MessageKind.MOVE and run.state.let_go:
+            return False  # a result is not durable yet: the message is read again later
+        if is_settling(run):
+            return False
         run.read.add(mail.id)
         if mail.kind == MessageKind.MOVE:
             self._move(mail, run)

@@ -11,11 +11,12 @@ from collections import deque
 from collections.abc import Callable, Coroutine
 from typing import Any, Final
 
-from detent.engine.background import HintListener, HintSender, Orphans, Polling, Takeovers, Watchdog
+from detent.engine.background import HintListener, HintSender, Openings, Orphans, Polling, Takeovers, Watchdog
 from detent.engine.claims import Claims
 from detent.engine.committer import Committer, Fenced
 from detent.engine.context import NodeContext
 from detent.engine.inbox import Mailbox
+from detent.engine.records.links import LinkOwners
 from detent.engine.runner import Runner
 from detent.engine.write import PendingWrite
 from detent.errors import Unavailable
@@ -54,6 +55,10 @@ class Node:
         self.runner.moves.can_run = context.served.has
         mailbox = Mailbox(store, id_, runner=self.runner, tuning=tuning, graphs=context.graphs)
         self._mail = Polling(mailbox)
+        self._openings = Polling(Openings(store, self.runner))
+        self.runner.nudge_openings = self._openings.nudge
+        self._link_owners = Polling(LinkOwners(store, self.runner.links))
+        self.runner.links.nudge = self._link_owners.nudge
         self._claimer = claims = Claims(context, id_, runner=self.runner, committer=self.committer, mailbox=mailbox)
         self._claims = Polling(claims)
         self._takeovers = Polling(Takeovers(store, id_, tuning=tuning, freed=self._claims.nudge))
@@ -89,6 +94,8 @@ class Node:
             self.committer.work,
             self._follow,
             self._mail.work,
+            self._openings.work,
+            self._link_owners.work,
             self._takeovers.work,
             self._watchdog.work,
             self._keep,

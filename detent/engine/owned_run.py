@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, Protocol
 
-from detent.graph.model import Step
+from detent.graph.model import OnCrash, Step
 from detent.planner.advance import may_start
 from detent.planner.moves.version import MoveWish
 from detent.planner.prepared import Prepared
@@ -94,6 +94,7 @@ class OwnedRun:
     unsettled: list[tuple[Event, int | None]] | None = None  # events while its move is written
     moved_as: tuple[OwnedRun, dict[int, int]] | None = None  # what replaces it after a move, and the numbers of steps
     children: Any = None  # what is known of the children of its steps, a `children.KnownChildren`
+    linking: tuple[int, ...] = ()  # steps that succeeded, and whose links are being claimed
     successor: Any = None  # the run that a durable function is about to continue as, a `write.Successor`
 
     def wait_name(self, wait: int | str) -> str:
@@ -115,6 +116,12 @@ class OwnedRun:
     def is_held(self) -> bool:
         """Return whether nothing new may start: the run is paused, or is about to be moved."""
         return self.state.paused_by is not None or self.moving is not None
+
+    def has_unrepeatable_attempt(self) -> bool:
+        """Return whether an attempt is in flight, or has an outcome that is not in the journal, and must not be
+        repeated."""
+        steps = self.prepared.steps
+        return any(steps[index].on_crash is not OnCrash.RETRY for index in (*self.attempts, *self.linking))
 
     def has_work(self) -> bool:
         """Return whether work of the run is under way or about to begin. Such a run stays in memory."""

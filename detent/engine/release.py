@@ -14,7 +14,9 @@ import msgspec
 from detent.clock import DatabaseTime
 from detent.engine.children.family import end_messages, to_parent
 from detent.engine.owned_run import Moving, OwnedRun, queue_and_priority, when_unlocked
+from detent.engine.records.letters import quarantine_letter
 from detent.engine.write import ROW_BYTES, PendingWrite
+from detent.ids import NewId
 from detent.instant import Instant, micros
 from detent.observe import emit
 from detent.observe.failpoints import reach
@@ -22,9 +24,11 @@ from detent.planner.advance import put_back
 from detent.planner.apply import take
 from detent.planner.moves.version import Movable, MoveReason, MoveWish, Refused, check_move, plan_move, refuse_move
 from detent.planner.prepared import Prepared
+from detent.planner.stage import stage_of
 from detent.run import events
 from detent.run.journal import Entry, EntryData, Kind, decode_data, encode_data
 from detent.run.plan import Plan, RunEnd
+from detent.run.stage import NO_STAGE, StageKind
 from detent.run.state import Phase
 from detent.run.status import Status
 from detent.steps.user_code import describe
@@ -55,7 +59,11 @@ def paused(run: bytes, generation: int, tenant: int, seq: int, *, by: str, now: 
     """Build the rows that pause a run after its entry `seq`, whatever its status was."""
     entry = Entry(tenant, run, seq + 1, now, Kind.PAUSED, None, 0, None, encode_data(EntryData(by=by)))
     return PendingWrite(
-        run, None, Plan(entry, [], [], []), ROW_BYTES, park=Park(run, generation, None, str(Status.PAUSED))
+        run,
+        None,
+        Plan(entry, [], [], []),
+        ROW_BYTES,
+        park=Park(run, generation, None, str(Status.PAUSED), stage=StageKind.PAUSED),
     )
 
 
@@ -90,10 +98,10 @@ def _says_why(entry: Entry) -> bool:
 class RunRelease:
     """The runs that this node has released while their rows still show it as the owner."""
 
-    def __init__(self, time: DatabaseTime, add: Callable[[PendingWrite], None]) -> None:
-        """`add` queues a write."""
-        self._time, self._add = time, add
-        self._runs: dict[tuple[bytes, int], None] = {}
+    def __init__(self, time: DatabaseTime, add: Callable[[PendingWrite], None], new_id: NewId) -> None:
+        """`add` queues a write. `new_id` makes the ids of dead letters."""
+        self._time, self._add, self._new_id = time, add, new_id
+        self._runs: dict[tuple[bytes, int], bool] = {}  # whether the run waits for children
 
     def __len__(self) -> int:
         return len(self._runs)
@@ -121,7 +129,8 @@ class RunRelease:
 
     def put_back(self, run: ClaimedRun, *, after: float) -> None:
         """Park a run that this node cannot work on. It is due again after that many seconds."""
-        self.park(Park(run.id, run.generation, self._time.now() + micros(after), run.status), run.tenant)
+        stage = StageKind.PAUSED if run.status == Status.PAUSED else StageKind.QUEUED
+        self.park(Park(run.id, run.generation, self._time.now() + micros(after), run.status, stage=stage), run.tenant)
 
     def quarantine(self, run: OwnedRun, event: events.Event, message: int | None, error: Exception) -> None:
         """Quarantine a run that cannot be planned: pause it, with the reason in its journal."""
@@ -138,26 +147,36 @@ class RunRelease:
             now=self._time.now(),
         )
         write.consumed = () if message is None or is_payload else (message,)
+        facts = state.facts
+        write.letters = (quarantine_letter(self._new_id, facts.tenant, facts.workflow_id, run.id, reason(error)),)
         self._write(write, run)
 
     def leave_unreadable(self, run: ClaimedRun, entries: list[Entry], mails: list[Mail], error: Exception) -> None:
         """Quarantine a claimed run that cannot be read, or cancel it if its mail has a cancel."""
         emit("run.quarantined", run=run.id, error=reason(error))
         write = unreadable(run, entries, mails, error, self._time.now())
-        if write is not None:
-            self._write(write)
+        if write is None:
+            return
+        if write.park is not None:
+            write.letters = (quarantine_letter(self._new_id, run.tenant, run.workflow, run.id, reason(error)),)
+        self._write(write)
 
-    def has_left(self, write: PendingWrite) -> None:
-        """Forget the run of a last write, after it was written or rejected."""
+    def has_left(self, write: PendingWrite) -> bool:
+        """Forget the run of a last write, after it was written or rejected. Return whether it may be due already.
+
+        A child may have ended between the last look at the inbox and this write. Its message was found by no claim,
+        because this node still owned the run.
+        """
         row = write.park or write.end
-        if row is not None and write.owned is None:
-            self._runs.pop((row.run, row.generation), None)
+        if row is None or write.owned is not None:
+            return False
+        return self._runs.pop((row.run, row.generation), False)
 
     def _write(self, write: PendingWrite, run: OwnedRun | None = None) -> None:
         """Queue the last write of a run. With `run`, wait until no attempt holds a lock on the run's row."""
         row = write.park or write.end
         assert row is not None
-        self._runs[row.run, row.generation] = None
+        self._runs[row.run, row.generation] = run is not None and write.park is not None and bool(run.state.children)
         if run is None:
             self._add(write)
         else:
@@ -264,7 +283,8 @@ class VersionMoves:
         is_due = bool(state.ready) and state.paused_by is None
         wake = now if is_due and not is_kept else state.next_wake()
         code = str(_encode(moving.code), "utf-8")
-        park = Park(run.id, run.generation, wake, run.row_status, queue, priority, run.version, code, is_kept)
+        stage = (None if is_kept else stage_of(run.prepared, state)) or NO_STAGE
+        park = Park(run.id, run.generation, wake, run.row_status, queue, priority, run.version, code, is_kept, *stage)
         plan = Plan(entry, [], list(found.activated), [], closed=list(found.closed))
         write = PendingWrite(run.id, None, plan, ROW_BYTES + len(entry.data), park=park, consumed=(moving.message,))
         write.callbacks = [NewCallback(tenant, run.id, step.name, step.accepts_early) for step in found.opened]

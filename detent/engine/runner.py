@@ -24,33 +24,30 @@ from detent.engine.children.family import (
     starting_event,
 )
 from detent.engine.committer import Committer
-from detent.engine.functions import Functions, carried, timed_out
+from detent.engine.functions import Functions, carried, continuation, timed_out
 from detent.engine.owned_run import EndWaiters, Locks, OwnedRun, Placement, queue_and_priority
+from detent.engine.records.letters import poison_letters
+from detent.engine.records.links import LinkClaim, LinkClaims
 from detent.engine.release import RunRelease, VersionMoves
 from detent.engine.suspect_lane import SuspectLane
 from detent.engine.timers import Timers
 from detent.engine.tuning import Tuning
 from detent.engine.write import ROW_BYTES, PendingWrite, Successor, emit_end, emit_trouble
 from detent.errors import StoreError
-from detent.graph.model import OnCrash, StepKind
+from detent.graph.model import StepKind
 from detent.instant import micros
 from detent.observe import emit, heard
 from detent.planner.advance import advance, is_wanted, put_back, put_off, take_ready
 from detent.planner.moves.code import graph_of
+from detent.planner.stage import stage_of
 from detent.run import events
-from detent.run.outcomes import Continued, Outcome, Suspend
+from detent.run.journal import Kind, decode_data
+from detent.run.outcomes import Continued, Done, Outcome, Suspend
 from detent.run.plan import NOTHING, Plan, StartAttempt
+from detent.run.stage import NO_STAGE
 from detent.run.state import Phase, RunState
 from detent.steps.protocol import StepExecutor
 from detent.store.rows import End, Flushed, NewCallback, Park
-
-
-def _continuation(event: events.Event) -> Continued | None:
-    """Return the outcome of a durable function that continues as a new run, or None for any other event."""
-    if isinstance(event, events.AttemptEnded) and isinstance(event.outcome, Continued):
-        return event.outcome
-    return None
-
 
 _STOP_OR_GO: Final = (events.Paused, events.Resumed)
 
@@ -59,19 +56,17 @@ def _no_hint() -> None:
     """Do nothing: other nodes find the messages when they poll."""
 
 
-def _must_not_be_repeated(run: OwnedRun, step: int) -> bool:
-    return run.prepared.steps[step].on_crash is not OnCrash.RETRY
-
-
 class Runner:
     """The runs of one node. It owns their attempts, timers and locks, and handles their events.
 
     `committer` and `nudge` are set once, after both objects exist. `nudge` makes the node read its inbox and claim.
-    `hint` makes other nodes do that, if the store can.
+    `hint` makes other nodes do that, if the store can. `nudge_openings` makes the node open the runs in `opening`:
+    postponed ones whose time has come.
     """
 
     committer: Committer
     nudge: Callable[[], None]
+    nudge_openings: Callable[[], None]
     hint: Callable[[], None]
 
     def __init__(
@@ -91,6 +86,7 @@ class Runner:
             self._handle_deferred, lambda run, wait: self.write(run, Plan(None, [], [], []), expiry=wait)
         )
         self.new_id = children.new_id
+        self.links = LinkClaims(self, self._attempt_ended)
         self._functions = Functions(self, time, tuning, children, self._locks.give_back, may_act)
         self._attempts = Attempts(
             clock=clock,
@@ -105,7 +101,8 @@ class Runner:
         )
         self.awaited = EndWaiters()
         self.owned: dict[bytes, OwnedRun] = {}
-        self.releases = RunRelease(time, self._add)
+        self.opening: dict[bytes, OwnedRun] = {}
+        self.releases = RunRelease(time, self._add, children.new_id)
         self.moves = VersionMoves(time, self.write, self._forget, self.releases.leave, self._replace, self._rest)
         self._placement = Placement(tuning.queues)
         self._suspects = SuspectLane(self._begin_suspect)
@@ -121,11 +118,6 @@ class Runner:
         if old is not None:
             self.drop(old)
         self.owned[run.id] = run
-
-    def start_claimed(self, run: OwnedRun) -> None:
-        """Start the ready steps of a run that was claimed."""
-        self._start_ready(run)
-        self._rest(run)
 
     # -- events
 
@@ -158,7 +150,9 @@ class Runner:
             self._start_ready(run)
             self._rest(run)
             return
-        self.write(run, plan, message=message, continued=_continuation(event) if plan.end is not None else None)
+        if isinstance(event, events.ChildEnded) and event.spare is not None and event.spare in run.state.children:
+            known_children(run).unwritten.add(event.spare)
+        self.write(run, plan, message=message, continued=continuation(event) if plan.end is not None else None)
         for index in plan.expire:
             self.write(run, Plan(None, [], [], []), expiry=index)
         if run.port is not None and isinstance(event, _STOP_OR_GO):
@@ -174,18 +168,24 @@ class Runner:
         recorded: StartAttempt | None = None,
         callbacks: Sequence[NewCallback] = (),
         continued: Continued | None = None,
+        claim: LinkClaim | None = None,
     ) -> None:
         """Queue the rows of a plan. The plan is run when they are durable.
 
         `continued`: the run ends because it continues as another one, and that run starts with these rows.
         """
-        if plan.entry is None and message is None and expiry is None:
+        if plan.entry is None and message is None and expiry is None and claim is None:
             return
         entry = plan.entry
         write = PendingWrite(run.id, run, plan, ROW_BYTES + (len(entry.data) if entry else 0))
         if message is not None:
             write.consumed = (message,)
         write.expiry, write.recorded = expiry, recorded
+        if claim is not None:
+            write.claim = claim
+            write.size += claim.size()
+        if entry is not None and entry.kind is Kind.ADOPTED:
+            write.letters = poison_letters(run, entry, self.new_id)
         if callbacks:
             write.callbacks.extend(callbacks)
         if plan.end is not None:
@@ -244,7 +244,8 @@ class Runner:
         elif write.start is not None and write.start.parent is not None and not write.start.owned:
             self.hint()
         if write.owned is None:
-            self.releases.has_left(write)
+            if self.releases.has_left(write):
+                self.nudge()
             self.moves.has_left(write, self.nudge)
         elif not write.owned.gone:
             self._run_plan(write, write.owned, flushed)
@@ -271,6 +272,8 @@ class Runner:
         run.pending -= 1
         if write.plan.entry is not None:
             carried(run, write.plan.entry)
+            if write.plan.entry.kind == Kind.PAGED:
+                known_children(run).unwritten.difference_update(decode_data(write.plan.entry.data).pages)
         if write.end is not None:
             self._forget(run)
             self._notify_end(write)
@@ -281,6 +284,8 @@ class Runner:
             self._expiry_answered(run, write.expiry, flushed)
         if run.stopping is not None and run.stopping.events:
             self._waits.go_on(run, run.stopping)
+        if write.claim is not None:
+            self.links.written(write.claim, flushed)
         if write.recorded is not None:
             self._begin_recorded(run, write.recorded)
         if run.is_in_lane:
@@ -343,7 +348,8 @@ class Runner:
         plan = advance(run.prepared, run.state, event=event, now=self._time.now())
         if plan.entry is None:
             return False
-        known_children(run).absent.update(event.pages if event.child is None else [event.child])
+        if event.pages or event.child is not None:
+            known_children(run).absent.update(event.pages if event.child is None else [event.child])
         self.write(run, plan, recorded=start)
         return True
 
@@ -381,7 +387,15 @@ class Runner:
         if run.state.paused_by is not None and isinstance(outcome, Continued):
             # The successor would not be paused. Suspend instead: after the resume, the function ends so again.
             outcome = Suspend(self._time.now(), len(run.state.history))
-        self.handle(run, events.AttemptEnded(index, number, outcome, ms))
+        if outcome.links if type(outcome) is Done else getattr(outcome, "links", ()):
+            self.links.claim_outcome(run, index, number, outcome, ms)
+        else:
+            self.handle(run, events.AttemptEnded(index, number, outcome, ms))
+
+    def go_on(self, run: OwnedRun) -> None:
+        """Start the ready steps of a run, and look whether it can leave memory."""
+        self._start_ready(run)
+        self._rest(run)
 
     def _handle_deferred(self, run: OwnedRun, event: events.Event, *, message: int | None = None) -> None:
         """Handle an event that had to wait for callbacks to be closed. The run may have been paused meanwhile."""
@@ -402,10 +416,22 @@ class Runner:
             self.handle(run, events.Expired())
             return
         if run.state.may_open(now):
-            self.handle(run, events.Opened())
+            self.opening[run.id] = run
+            self.nudge_openings()
         for index in run.state.due(now):
             self.handle(run, events.Woke(index))
         self._rest(run)
+
+    def open(self, run: OwnedRun, *, is_archived: bool) -> None:
+        """Begin a postponed run whose time has come, or cancel it because its workflow is archived.
+
+        The run may have been paused, parked or cancelled while the store was asked."""
+        if self.opening.get(run.id) is run:
+            del self.opening[run.id]
+        if is_archived and run.state.may_open(self._time.now()):
+            self.handle(run, events.Cancelled(f"the archive of workflow {run.state.facts.workflow!r}"))
+        else:
+            self.handle(run, events.Opened())
 
     def _move(self, old: OwnedRun, state: RunState) -> OwnedRun:
         """Replace the object of a run that continues with another graph.
@@ -449,6 +475,8 @@ class Runner:
         if self._placement.is_for_others(run):
             self._park(run, self._time.now())
             return
+        if run.id in self.opening:
+            return
         wake = run.state.next_wake()
         if run.has_work():
             # A run that only waits for its turn in the suspect lane must not block the claim of other runs.
@@ -479,7 +507,8 @@ class Runner:
     def _park(self, run: OwnedRun, wake: int | None) -> None:
         self._forget(run)
         queue, priority = queue_and_priority(run)
-        park = Park(run.id, run.generation, wake, str(run.state.status), queue, priority)
+        kind, step = stage_of(run.prepared, run.state) or NO_STAGE
+        park = Park(run.id, run.generation, wake, str(run.state.status), queue, priority, stage=kind, stage_step=step)
         self.releases.park(park, run.state.facts.tenant, run)
 
     def _forget(self, run: OwnedRun) -> None:
@@ -493,6 +522,8 @@ class Runner:
             self._suspects.leave(run)
         if self.owned.get(run.id) is run:
             del self.owned[run.id]
+        if self.opening and self.opening.get(run.id) is run:
+            del self.opening[run.id]
 
     def drop(self, run: OwnedRun) -> None:
         """Forget a run without writing anything."""
@@ -534,6 +565,7 @@ class Runner:
             self._attempts.stop(run)
             run.gone = True
         self.owned.clear()
+        self.opening.clear()
         self._attempts.forget_waiting()
 
     def drain(self) -> None:
@@ -555,7 +587,7 @@ class Runner:
         for run in list(self.owned.values()):
             if run.state.is_over or run.has_unrecorded_doubt():
                 continue
-            if any(_must_not_be_repeated(run, index) for index in run.attempts):
+            if run.has_unrepeatable_attempt():
                 continue
             self._attempts.stop(run)
             for index in [*run.state.begun, *run.state.child_of, *run.state.maps]:

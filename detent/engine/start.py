@@ -26,8 +26,10 @@ from detent.observe.failpoints import reach
 from detent.planner.advance import open_later, open_run
 from detent.planner.prepared import Prepared
 from detent.planner.reuse import Reuse, begin_again
+from detent.planner.stage import stage_of
 from detent.run.journal import Decided, Entry, Placed, encode_opening
 from detent.run.plan import NOTHING, Plan
+from detent.run.stage import NO_STAGE
 from detent.run.state import Checkpoint, RunFacts, RunState
 from detent.run.status import Status
 from detent.store.protocol import CommandStore
@@ -112,12 +114,15 @@ def _prepare(engine: Engine, node: Node, request: PreparedStart) -> tuple[Pendin
         raise InvalidInput(f"the run cannot be started: {problem}", [problem])
     begins = request.start_at if later and request.start_at else now
     facts = _facts(request, request.id or engine.new_id(), begins, engine.tokens.url)
-    state = request.prepared.new_state(facts)
+    state = request.prepared.new_state(facts, keeps_results=False)
     opened = _open(request, state, facts.started_at, now, later=later)
     plan = opened.plan
     owned = plan.end is not None or (not later and _is_kept(engine, node, request, state, plan, now))
     wake_at = None if owned else now if plan.start else state.next_wake()
     row = _row(request, facts, opened.opening, Status.PENDING if later else Status.RUNNING, wake_at, owned=owned)
+    if not owned and not later and not plan.start:
+        kind, step = stage_of(request.prepared, state) or NO_STAGE
+        row = row._replace(stage=kind, stage_step=step)
     run = _build_owned(request, state) if owned else None
     size = ROW_BYTES + len(request.input) + sum(ROW_BYTES + len(entry.data) for entry in opened.entries)
     write = PendingWrite(facts.id, run, plan, size, start=row, entries=opened.entries)
@@ -193,7 +198,6 @@ def _facts(request: PreparedStart, run: bytes, begins: Instant, url: Callable[[b
         parent=request.parent,
         workflow_id=request.workflow,
         family=request.family,
-        version=request.version,
     )
 
 

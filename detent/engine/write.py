@@ -15,6 +15,7 @@ from detent.run.outcomes import StepError
 from detent.run.plan import Plan, StartAttempt
 from detent.run.state import Checkpoint
 from detent.run.status import Status
+from detent.store.letters import NewLetter
 from detent.store.rows import Activation, End, Flush, Flushed, Message, NewCallback, NewRun, Park
 
 #: The approximate size of a row without its text.
@@ -44,9 +45,13 @@ class PendingWrite(msgspec.Struct, eq=False):
     done: asyncio.Future[Flushed] | None = None
     tenant: int = 0  # used if neither `owned`, `start` nor the entry has one
     successor: PendingWrite | None = None  # the start of the run that continues the one that ends here
+    claim: Any = None  # of resource links, a `records.links.LinkClaim`
+    letters: tuple[NewLetter, ...] = ()
 
     def rows(self) -> int:
         own = 1 + len(self.callbacks) + len(self.entries) + len(self.messages) + len(self.plan.activate)
+        if self.claim is not None:
+            own += len(self.claim.rows)
         return own if self.successor is None else own + self.successor.rows()
 
     def of_tenant(self) -> int:
@@ -84,6 +89,10 @@ class PendingWrite(msgspec.Struct, eq=False):
         flush.consumed.extend(self.consumed)
         if self.expiry is not None and self.owned is not None:
             flush.expiries.append((self.run, self.owned.wait_name(self.expiry)))
+        if self.claim is not None:
+            flush.links.extend(self.claim.rows)
+        if self.letters:
+            flush.letters.extend(self.letters)
 
 
 class Successor(Protocol):

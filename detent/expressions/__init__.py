@@ -34,6 +34,8 @@ Revision 2 of the language adds to this:
   instant, SEED bytes: those of the run and the step. An id is derived from SEED, from the place of the call in the
   definition, and from the indexes of the arrows around it. So it is the same at every attempt.
 
+Revision 3 adds `fromEntries`, which builds an object of keys and values.
+
 It stays total. The source limits how many nodes there are. Each call of an arrow pays for the nodes of its body, so
 nested arrows share the one budget of the evaluation. What builds an array, an object or a text pays for it before it
 is built.
@@ -45,6 +47,7 @@ in revision 2.
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from detent.expressions.cache import keep_compiled, kept
 from detent.expressions.compiler import Mode, build
 from detent.expressions.dates import NOW, iso_text
 from detent.expressions.digests import SEED
@@ -62,7 +65,15 @@ from detent.expressions.functions import FUNCTIONS
 from detent.expressions.lexer import tokenize
 from detent.expressions.parser import LANGUAGE, Reference, parse
 from detent.expressions.paths import Evaluate, Key, Reading, Scope, follow
-from detent.expressions.template import Template, compile_template, template_problems
+from detent.expressions.template import (
+    ResolvedHole,
+    Template,
+    compile_template,
+    examine_template,
+    language_of_text,
+    resolve_holes,
+    template_problems,
+)
 from detent.expressions.values import SCALARS, Deferred, Headers, Truncated, measured, truthy
 from detent.values.limits import SOURCE_LIMIT
 
@@ -80,6 +91,7 @@ __all__ = [
     "MissingValue",
     "Mode",
     "Reference",
+    "ResolvedHole",
     "Scope",
     "SyntaxProblem",
     "Template",
@@ -88,8 +100,12 @@ __all__ = [
     "UnresolvedTemplate",
     "compile_expression",
     "compile_template",
+    "examine_template",
     "iso_text",
+    "keep_compiled",
+    "language_of_text",
     "read_known",
+    "resolve_holes",
     "template_problems",
 ]
 
@@ -141,7 +157,7 @@ def compile_expression(source: str, mode: Mode = Mode.CONDITION, language: int =
         raise SyntaxProblem("an expression must be text", 0)
     if len(source) > SOURCE_LIMIT:
         raise SyntaxProblem(f"the expression is longer than {SOURCE_LIMIT} characters", 0)
-    return _compiled(source, mode, language)
+    return kept(_compiled, source, mode, language)
 
 
 @lru_cache(maxsize=CACHED_EXPRESSIONS)

@@ -57,7 +57,7 @@ def _build(node: Node, context: _Context) -> Evaluate:
     if context.depth == NESTING_LIMIT:
         raise SyntaxProblem(f"the expression is nested more than {NESTING_LIMIT} levels deep", node.position)
     builder = cast(Callable[[Node, _Context], Evaluate], BUILDERS[type(node)])
-    return builder(node, replace(context, depth=context.depth + 1))
+    return builder(node, _Context(context.mode, context.lenient, context.depth + 1, context.arrows))
 
 
 def _literal(node: Literal, context: _Context) -> Evaluate:

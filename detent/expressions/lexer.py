@@ -1,8 +1,9 @@
 """Split text into tokens. A `-` between name characters without blanks is part of the name: `tasks.pay-result.body`."""
 
 import math
+import re
 from enum import Enum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from detent.expressions.errors import SyntaxProblem
 from detent.values.limits import LARGEST_INTEGER, SOURCE_LIMIT
@@ -15,6 +16,10 @@ OPERATORS = (
     *("===", "!==", "==", "!=", "<=", ">=", "=>", "&&", "||", "??"),
     *("<", ">", "!", "?", ":", "+", "-", "*", "/", "%", "(", ")", "[", "]", "{", "}", ",", "."),
 )
+#: The longer of two operators comes first.
+_OPERATOR: Final = re.compile("|".join(map(re.escape, OPERATORS)))
+#: `\w` is what `str.isalnum` accepts, and the underscore.
+_NAME: Final = re.compile(r"[\w$]+(?:-+[\w$]+)*")
 HINTS = {"=": "; use == to compare", "&": "; use &&", "|": "; use ||", "`": "; write text as '...'"}
 
 
@@ -78,9 +83,8 @@ def _next(source: str, position: int) -> Token:
         return _name(source, position)
     if letter in "'\"":
         return _text(source, position)
-    for operator in OPERATORS:
-        if source.startswith(operator, position):
-            return Token(TokenKind.OPERATOR, operator, position, position + len(operator))
+    if found := _OPERATOR.match(source, position):
+        return Token(TokenKind.OPERATOR, found[0], position, found.end())
     shown = repr(letter) if letter.isprintable() else f"U+{ord(letter):04X}"
     raise SyntaxProblem(f"unexpected character {shown}{HINTS.get(letter, '')}", position)
 
@@ -94,16 +98,9 @@ def _continues_name(letter: str) -> bool:
 
 
 def _name(source: str, position: int) -> Token:
-    end = position
-    while True:
-        while end < len(source) and _continues_name(source[end]):
-            end += 1
-        behind = end
-        while behind < len(source) and source[behind] == "-":
-            behind += 1
-        if behind == end or behind == len(source) or not _continues_name(source[behind]):
-            return Token(TokenKind.NAME, source[position:end], position, end)
-        end = behind
+    found = _NAME.match(source, position)
+    assert found is not None
+    return Token(TokenKind.NAME, found[0], position, found.end())
 
 
 def _digits(source: str, position: int) -> int:

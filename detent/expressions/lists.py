@@ -1,4 +1,4 @@
-"""The functions of lists and objects of language revision 2: `map filter find any all sortBy groupBy` and the like.
+"""The functions of lists and objects since revision 2: `map filter find any all sortBy groupBy` and the like.
 
 An arrow reaches its function as `Each`: a call evaluates the body for one element, and pays for it. So the work of a
 loop is limited before it is done. A function that builds an array of elements also pays for their texts: an array of a
@@ -207,6 +207,17 @@ def _entries(budget: Budget, value: object) -> list[object]:
     return [[name, whole[name]] for name in whole]
 
 
+def _from_entries(budget: Budget, items: object) -> dict[str, object]:
+    pairs = need_array(items)
+    budget.spend(3 * len(pairs))
+    found: dict[str, object] = {}
+    for pair in pairs:
+        if not isinstance(pair, list) or len(pair) != 2 or not isinstance(pair[0], str):
+            raise EvaluationError("needs an array of arrays of two, each a text and a value")
+        found[pair[0]] = pair[1]
+    return found
+
+
 def _arrow(run: Callable[..., object], description: str, *, most: int = 2, of_null: object = None) -> Function:
     return Function(run, 2, most, description, of_null=of_null, language=2, has_arrow=True)
 
@@ -238,4 +249,7 @@ LIST_FUNCTIONS: Mapping[str, Function] = {
     "pick": Function(_pick, 2, ANY_NUMBER, "the object with only these keys, or the keys of an array", language=2),
     "omit": Function(_omit, 2, ANY_NUMBER, "the object without these keys, or the keys of an array", language=2),
     "entries": Function(_entries, 1, 1, "the keys and values of an object, as arrays of two", language=2),
+    "fromEntries": Function(
+        _from_entries, 1, 1, "an object of keys and values in arrays of two; the last one of a key wins", language=3
+    ),
 }  # fmt: skip

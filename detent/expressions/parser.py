@@ -180,7 +180,7 @@ WORDS = {"true": True, "false": False, "null": None}
 INSTEAD = {"and": "&&", "or": "||", "not": "!", "is": "==", "undefined": "null", "None": "null"}
 
 #: The newest revision of the language. What an older one has means the same in every newer one.
-LANGUAGE = 2
+LANGUAGE = 3
 
 Keys = tuple[str | int | Node, ...]
 

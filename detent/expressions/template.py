@@ -5,10 +5,12 @@ null becomes an empty text and every other value its compact JSON (a text stays 
 literal `{{` is written `{{ '{{' }}`.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Any, NamedTuple
 
+from detent.expressions.cache import kept
 from detent.expressions.compiler import Mode, build
 from detent.expressions.errors import Budget, EvaluationError, Place, SyntaxProblem, TruncatedValue, UnresolvedTemplate
 from detent.expressions.lexer import tokenize_template
@@ -56,6 +58,15 @@ class _Hole:
     run: Evaluate
 
 
+class ResolvedHole(NamedTuple):
+    """One `{{ expression }}` of a template: the path of its text, the expression, and its value or why it has none."""
+
+    at: Place
+    source: str
+    value: object
+    error: EvaluationError | None
+
+
 @dataclass(frozen=True, slots=True)
 class _Text:
     """A text, split into constant pieces and holes."""
@@ -67,7 +78,7 @@ class _Text:
 
 def compile_template(value: object, language: int = LANGUAGE) -> Template:
     """Compile a JSON value to a template. Raise the first SyntaxProblem in it."""
-    template, problems = _compile(value, language)
+    template, problems = examine_template(value, language)
     if problems:
         raise problems[0]
     return template
@@ -75,10 +86,16 @@ def compile_template(value: object, language: int = LANGUAGE) -> Template:
 
 def template_problems(value: object, language: int = LANGUAGE) -> tuple[SyntaxProblem, ...]:
     """Return every problem of a template, each with its path `at` in the value."""
-    return _compile(value, language)[1]
+    return examine_template(value, language)[1]
 
 
-def _compile(value: object, language: int) -> tuple[Template, tuple[SyntaxProblem, ...]]:
+def language_of_text(text: str) -> int:
+    """Return the lowest revision of the language that has every expression of a text. Raise SyntaxProblem."""
+    return kept(_compiled_text, text, LANGUAGE).language
+
+
+def examine_template(value: object, language: int = LANGUAGE) -> tuple[Template, tuple[SyntaxProblem, ...]]:
+    """Compile a JSON value to a template. Return it with every problem in it."""
     builder = _Builder([], [], [], budget := Budget(), language)
     render: Render | None = None
     try:
@@ -113,11 +130,11 @@ class _Builder:
         if "{{" not in text:
             return None
         try:
-            compiled = _compiled_text(text, self.language)
+            compiled = kept(_compiled_text, text, self.language)
         except SyntaxProblem as problem:
             self.problems.append(SyntaxProblem(problem.message, problem.position, at))
             return None
-        self.references.extend(replace(reference, at=at) for reference in compiled.references)
+        self.references.extend(Reference(one.path, one.position, one.text, at) for one in compiled.references)
         self.needed.append(compiled.language)
         self.budget.size += utf8_length(text)
         return _render_text(compiled.pieces, at)
@@ -147,6 +164,37 @@ class _Builder:
             return result
 
         return render_array
+
+
+def resolve_holes(template: Template, scope: Scope) -> Iterator[ResolvedHole]:
+    """Yield every `{{ expression }}` of a template with its value in that scope, in the order in which it is rendered.
+
+    All of them share the budget of one rendering, so this costs no more than to render the template.
+    """
+    budget = Budget()
+    budget.size = template.room
+    for at, text in _texts(template.source, ()):
+        for piece in _compiled_text(text, template.language).pieces:
+            if isinstance(piece, _Hole):
+                try:
+                    yield ResolvedHole(at, piece.text, _fill(piece, at, scope, budget, measured), None)
+                except EvaluationError as error:
+                    yield ResolvedHole(at, piece.text, None, error)
+
+
+def _texts(value: object, at: Place) -> Iterator[tuple[Place, str]]:
+    """Yield the texts of a value that have a hole, with their paths."""
+    if isinstance(value, str):
+        if "{{" in value:
+            yield at, value
+        return
+    inner: Iterable[tuple[Any, object]] = ()
+    if isinstance(value, dict):
+        inner = value.items()
+    elif isinstance(value, list):
+        inner = enumerate(value)
+    for key, item in inner:
+        yield from _texts(item, (*at, key))
 
 
 def _render_text(pieces: tuple[str | _Hole, ...], at: Place) -> Render:

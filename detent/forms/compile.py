@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 from detent.errors import InvalidDefinition, NotFound, Problem
+from detent.expressions import keep_compiled
 from detent.forms.compiled import Compiled, Limits
 from detent.forms.graph.form import compile_graph
 from detent.forms.graph.schema import SCHEMA as GRAPH_SCHEMA
@@ -45,8 +46,11 @@ class Form:
 
     def place(self, path: str) -> str:
         """Return the field of a definition that a field of its graph was written in: `steps.a.workflow`."""
-        steps, name, key, *inner = path.split(".", 3)
-        return ".".join((self.written.get(steps, steps), name, self.written.get(key, key), *inner))
+        parts = path.split(".", 3)
+        for place in (0, 2):
+            if place < len(parts):
+                parts[place] = self.written.get(parts[place], parts[place])
+        return ".".join(parts)
 
 
 #: The first form is that of a document that has the keys of none.
@@ -62,6 +66,7 @@ FORMS: Final[dict[str, Form]] = {
         written={
             "steps": "nodes",
             "workflow": "workflowId",
+            "version": "workflowVersion",
             "action": "actionType",
             "with": "parameters",
             "input": "parameters",
@@ -89,7 +94,8 @@ def compile_document(
     """Compile a document of any form. Raise InvalidDefinition with all its problems.
 
     `actions` are the names that may be called; `None` does not check them."""
-    return form_of(document).compile(document, limits=limits, actions=actions)
+    with keep_compiled():
+        return form_of(document).compile(document, limits=limits, actions=actions)
 
 
 def schema_of(form: str) -> Mapping[str, Any]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
+from detent.forms.text_tests import TextTest
 from detent.graph.codec import features
 from detent.graph.model import Graph
 
@@ -69,7 +70,7 @@ class Compiled:
     `title` is what people read instead of the name. `code` names the user's actions it calls, sorted: only a node that
     has them may run it. `queue` and `priority` are those of its runs; `None` means the default. `trigger_schema` is the
     JSON Schema that validates the body of every start. `step_descriptions` are for people. `warnings` are remarks that
-    do not make it invalid.
+    do not make it invalid. `tests` are those in its text, which no version depends on.
     """
 
     name: str
@@ -86,6 +87,7 @@ class Compiled:
     warnings: tuple[str, ...] = ()
     title: str | None = None
     step_descriptions: Mapping[str, str] = field(default_factory=dict)
+    tests: tuple[TextTest, ...] = ()
 
     def start_facts(self) -> dict[str, Any]:
         """Return what a start of this version reads beside its graph, as JSON."""

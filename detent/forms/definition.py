@@ -23,40 +23,62 @@ from detent.values.yaml import load_yaml
 
 Syntax = Literal["json", "yaml"]
 _SUFFIXES: Final[dict[str, Syntax]] = {".json": "json", ".yaml": "yaml", ".yml": "yaml"}
+_MOST_FOREIGN_VALUES: Final = 2_000_000
+_NEEDS: Final = "a definition is a mapping with a name and tasks"
 _JSON_START: Final = re.compile(r"\s*[\[{]")
 
 
 def read_definition(data: bytes | str, *, filename: str | None = None, syntax: Syntax | None = None) -> dict[str, Any]:
-    """Return the document of a definition.
+    """Return the document of a definition of a workflow."""
+    return read_document(data, filename=filename, syntax=syntax)
+
+
+def read_document(
+    data: bytes | str, *, filename: str | None = None, syntax: Syntax | None = None, needs: str = _NEEDS
+) -> dict[str, Any]:
+    """Return a document: a mapping of plain JSON values. `needs` says what it should be. Raise InvalidDefinition.
 
     The syntax is the given one, else that of the file's name. Otherwise the first character of the text decides."""
-    text = _text(data)
+    text = _text(data, DEFINITION_LIMIT)
     if _syntax(text, filename, syntax) == "json":
         document = parse_json(text, InvalidDefinition)
     else:
         document = load_yaml(text, depth=DEEPEST)
-    return checked_document(document)
+    return checked_document(document, needs)
 
 
-def checked_document(document: object) -> dict[str, Any]:
-    """Check a document that was not read from text by the same rules: a mapping of plain JSON values."""
+def read_foreign_document(data: bytes | str, *, filename: str | None, needs: str, limit: int) -> dict[str, Any]:
+    """Return a document of at most `limit` bytes that was written for other programs. Its numbers may be larger than
+    ours, and its keys may be numbers. Raise InvalidDefinition."""
+    text = _text(data, limit)
+    if _syntax(text, filename, None) == "json":
+        document = parse_json(text, InvalidDefinition)
+    else:
+        document = load_yaml(text, depth=DEEPEST, most=_MOST_FOREIGN_VALUES, is_foreign=True)
     if not isinstance(document, dict):
-        kind = "empty" if document is None else f"a {type(document).__name__}"
-        raise refused(f"a definition is a mapping with a name and tasks; this is {kind}", InvalidDefinition)
-    if is_deeper(document, DEEPEST):
-        raise refused(f"nested deeper than {DEEPEST} levels", InvalidDefinition)
-    if problems := list(_value_problems(document)):
-        raise InvalidDefinition(problems=problems)
+        raise refused(f"{needs}; this is not a mapping", InvalidDefinition)
     return document
 
 
-def _text(data: bytes | str) -> str:
+def checked_document(document: object, needs: str = _NEEDS) -> dict[str, Any]:
+    """Check a document that was not read from text by the same rules: a mapping of plain JSON values."""
+    if not isinstance(document, dict):
+        kind = "empty" if document is None else f"a {type(document).__name__}"
+        raise refused(f"{needs}; this is {kind}", InvalidDefinition)
+    if is_deeper(document, DEEPEST):
+        raise refused(f"nested deeper than {DEEPEST} levels", InvalidDefinition)
+    if not _is_plain(document):
+        raise InvalidDefinition(problems=list(_value_problems(document)))
+    return document
+
+
+def _text(data: bytes | str, limit: int) -> str:
     try:
         encoded = data.encode() if isinstance(data, str) else data
     except UnicodeEncodeError:
         raise refused("half a character (a lone surrogate) is not text", InvalidDefinition) from None
-    if len(encoded) > DEFINITION_LIMIT:
-        message = f"a definition has at most {DEFINITION_LIMIT} bytes; this one has {len(encoded)}"
+    if len(encoded) > limit:
+        message = f"a definition has at most {limit} bytes; this one has {len(encoded)}"
         raise refused(message, InvalidDefinition)
     text = decode_text(encoded, InvalidDefinition)
     if "\x00" in text:
@@ -67,6 +89,22 @@ def _text(data: bytes | str) -> str:
 def _syntax(text: str, filename: str | None, syntax: Syntax | None) -> Syntax:
     by_name = _SUFFIXES.get(PurePath(filename).suffix.lower()) if filename else None
     return syntax or by_name or ("json" if _JSON_START.match(text) else "yaml")
+
+
+def _is_plain(document: dict[str, Any]) -> bool:
+    """Return whether a document has no value problem. Almost all have none, and this builds no path."""
+    pending: list[Any] = [document]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, dict):
+            if not all(isinstance(key, str) and _text_problem(key) is None for key in value):
+                return False
+            pending.extend(value.values())
+        elif isinstance(value, list):
+            pending.extend(value)
+        elif _scalar_problem(value) is not None:
+            return False
+    return True
 
 
 def _value_problems(document: dict[str, Any]) -> Iterator[Problem]:

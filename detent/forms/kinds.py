@@ -37,7 +37,7 @@ class Work:
 # The request of an HTTP step: url, method, headers, body.
 
 
-REQUEST_FIELDS: Final = ("url", "method", "headers", "body")
+REQUEST_FIELDS: Final = ("url", "method", "headers", "body", "acting_user_headers")
 METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
 _METHOD: Final = "POST"
 MOST_HEADERS: Final = 64
@@ -49,13 +49,15 @@ _OURS: Final = frozenset({"connection", "content-length", "transfer-encoding", "
 
 
 def read_request(fields: Fields) -> Work:
-    """Read the request of an HTTP step: all four keys, headers and body as written."""
+    """Read the request of an HTTP step: all four keys, headers and body as written, and a wish for more headers."""
     config = {
         "url": _url(fields),
         "method": _method(fields, _METHOD),
         "headers": _headers(fields),
         "body": fields.get("body"),
     }
+    if fields.boolean("acting_user_headers", False):
+        config["acting_user_headers"] = True
     work = Work(StepKind.HTTP, config)
     for name in ("url", "headers", "body"):
         work.reads += template_reads(config[name], fields.at(name), fields.problems)
@@ -193,7 +195,10 @@ def read_wait_block(fields: Fields) -> dict[str, Any]:
 
 
 CORE_PREFIX: Final = "core."
-CORE_ACTIONS: Final = ("core.echo", "core.fail", "core.delay", "core.http.request", "core.wait")
+CORE_ACTIONS: Final = (
+    *("core.echo", "core.fail", "core.delay", "core.http.request", "core.template.render", "core.wait"),
+    *("core.log", "core.transform", "core.sometimes-fails"),
+)
 _ACTION_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.:/-]{0,127}")
 
 
@@ -375,6 +380,9 @@ def action_name_problem(action: str, actions: Collection[str] | None, problems: 
 
 
 def user_actions(steps: Collection[Step]) -> tuple[str, ...]:
-    """Return the user's own actions that these steps call, sorted: only a node that has them may run the workflow."""
-    names = {str(step.config.get("action", "")) for step in steps if step.kind is StepKind.ACTION}
+    """Return the user's own actions that these steps call, sorted: only a node that has them may run the workflow.
+
+    An action with a pinned version is data of the catalog, which every node can run."""
+    calls = (step.config for step in steps if step.kind is StepKind.ACTION and "version" not in step.config)
+    names = {str(config.get("action", "")) for config in calls}
     return tuple(sorted(name for name in names if name and name not in CORE_ACTIONS))

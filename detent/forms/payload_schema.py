@@ -223,9 +223,10 @@ def check_schema(schema: object, field: str = _FIELD) -> list[Problem]:
 class PayloadSchema:
     """A schema that is ready to validate bodies. Creating it raises InvalidDefinition if the schema is invalid."""
 
-    def __init__(self, schema: Mapping[str, Any]) -> None:
-        if problems := check_schema(schema):
+    def __init__(self, schema: Mapping[str, Any], field: str = _FIELD) -> None:
+        if problems := check_schema(schema, field):
             raise InvalidDefinition(problems=problems)
+        self._field = field
         self._schema = dict(schema)
         self._validator = _validator(self._schema)
         self._parts = plain_parts(self._schema)
@@ -234,12 +235,21 @@ class PayloadSchema:
         """Return why a body is refused, at most MOST_PROBLEMS; empty if it is valid."""
         needed = self._work(body)
         if needed > MOST_WORK:
-            return [Problem(root, f"this body and {_FIELD} together take too much work to check; make either smaller")]
+            message = "and its schema together take too much work to check; make either smaller"
+            return [Problem(root, f"this {root} {message}")]
         if self._validator.is_valid(body):
             return []
-        if needed > _MOST_PLACES:
-            return _unique(_said(error, root) for error in _first(self._validator, body))
-        return _unique(_said(error, root) for error in self._validator.iter_errors(body))
+        found = _first(self._validator, body) if needed > _MOST_PLACES else self._validator.iter_errors(body)
+        return _unique(_said(inner, root) for error in found for inner in _inner(error))
+
+    def constant_problems(self, body: Any, holes: Collection[Path], root: str = "body") -> list[Problem]:
+        """Return why a body is refused, whatever comes into its `holes`: the paths of values that are not known yet."""
+        if not holes:
+            return self.problems(body, root)
+        if self._work(body) > MOST_WORK:
+            return []  # it is checked when it is complete
+        found = (inner for error in self._validator.iter_errors(body) for inner in _inner(error))
+        return _unique(_said(error, root) for error in found if _is_certain(error, holes))
 
     def _work(self, body: Any) -> int:
         """Return an upper bound of the cost. For small schemas and bodies the product of both sizes is enough."""
@@ -259,6 +269,27 @@ def _validator(schema: dict[str, Any]) -> jsonschema_rs.Validator:
         validate_formats=True,
         pattern_options=jsonschema_rs.RegexOptions(size_limit=_LARGEST_PATTERN),
     )
+
+
+#: Problems of an object or array that do not depend on the values inside it.
+_CERTAIN: Final = (
+    jsonschema_rs.ValidationErrorKind.Required,
+    jsonschema_rs.ValidationErrorKind.AdditionalProperties,
+    jsonschema_rs.ValidationErrorKind.Type,
+    jsonschema_rs.ValidationErrorKind.MinItems,
+    jsonschema_rs.ValidationErrorKind.MaxItems,
+    jsonschema_rs.ValidationErrorKind.MinProperties,
+    jsonschema_rs.ValidationErrorKind.MaxProperties,
+    jsonschema_rs.ValidationErrorKind.PropertyNames,
+)
+
+
+def _is_certain(error: jsonschema_rs.ValidationError, holes: Collection[Path]) -> bool:
+    """Return whether a problem stays, whatever comes into the holes."""
+    path = tuple(error.instance_path)
+    if any(path[: len(hole)] == hole for hole in holes):
+        return False
+    return isinstance(error.kind, _CERTAIN) or not any(hole[: len(path)] == path for hole in holes)
 
 
 def _first(validator: jsonschema_rs.Validator, body: Any) -> list[jsonschema_rs.ValidationError]:
@@ -319,9 +350,31 @@ def _schema_message(error: jsonschema_rs.ValidationError) -> str:
     return _clipped(error.message)
 
 
+def _inner(error: jsonschema_rs.ValidationError) -> Iterator[jsonschema_rs.ValidationError]:
+    """Yield the problems of the one choice of an `anyOf` that the value was meant for, else the problem itself.
+
+    That is so if the value has the type of only one choice, as an object has where an object or null may be."""
+    if not isinstance(error.kind, jsonschema_rs.ValidationErrorKind.AnyOf):
+        yield error
+        return
+    meant = [choice for choice in error.kind.context if not _has_other_type(choice, error)]
+    for one in meant[0] if len(meant) == 1 else [error]:
+        yield from _inner(one) if one is not error else [one]
+
+
+def _has_other_type(choice: list[jsonschema_rs.ValidationError], error: jsonschema_rs.ValidationError) -> bool:
+    kind = jsonschema_rs.ValidationErrorKind.Type
+    return any(isinstance(one.kind, kind) and one.instance_path == error.instance_path for one in choice)
+
+
 def _said(error: jsonschema_rs.ValidationError, root: str) -> Problem:
     place = _placed(root, error.instance_path)
     match error.kind:
+        case jsonschema_rs.ValidationErrorKind.AnyOf(context=choices) if all(
+            _has_other_type(choice, error) for choice in choices
+        ):
+            types = [name for choice in choices for one in choice for name in getattr(one.kind, "types", ())]
+            return Problem(place, f"must be of type {' or '.join(dict.fromkeys(types))}")
         case jsonschema_rs.ValidationErrorKind.Required(property=name):
             return Problem(_placed(place, [name]), "is missing")
         case jsonschema_rs.ValidationErrorKind.Constant(expected_value=value):

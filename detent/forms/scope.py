@@ -20,23 +20,28 @@ RESULTS: Final = ("status", "status_code", "headers", "query", "body", "encoding
 class ScopeCheck:
     """Checks reads against the existing steps. A kind of `None` is a step whose own problem is already reported.
 
-    A form says what each of its names may be followed by (`_problem`), and what it calls a step (`noun`).
+    A form says what each of its names may be followed by (`_problem`), what it calls a step (`noun`), and the key that
+    makes a step a map (`map_key`).
     """
 
     noun: ClassVar = "step"
+    map_key: ClassVar = "for_each"
 
     def __init__(self, kinds: Mapping[str, StepKind | None], upstream: Upstream, problems: Problems) -> None:
         self._kinds = kinds
         self._upstream = upstream
         self._problems = problems
         self._waits = [name for name, kind in kinds.items() if kind is StepKind.WAIT]
+        self._also: tuple[str, ...] = ()
 
     def check(self, read: Read, reader: str | None, also: tuple[str, ...] = ()) -> None:
         """Report what is wrong with one read of the step `reader` (`None`: the workflow's output).
 
         `also` has names that it may use beside those of its form."""
+        self._also = also
         if read.reference.path[0] not in also:
             self._report(read, self._problem(read.reference, reader))
+        self._also = ()
 
     def check_map(self, written: WrittenMap, reader: str) -> None:
         """Report what is wrong with the reads of a map: those of its list, and of what it collects."""
@@ -52,6 +57,16 @@ class ScopeCheck:
 
     def _problem(self, reference: Reference, reader: str | None) -> str | None:
         raise NotImplementedError
+
+    def _unknown_name(self, root: str, roots: tuple[str, ...]) -> str:
+        """Return what is wrong with a name that is not one of the form."""
+        if root in ITEM_NAMES:
+            return f"only the templates of a {self.noun} with {self.map_key} know {root!r}"
+        if root == "result":
+            return "only 'collect' and 'until' know 'result'"
+        names = (*roots, *self._also)
+        hint = self._problems.did_you_mean(root, names) or f"; there is {', '.join(names)}"
+        return f"unknown name {shown(root)}{hint}"
 
     def _part(self, whole: str, rest: list[str | int], parts: tuple[str, ...]) -> str | None:
         if rest and rest[0] in parts:

@@ -11,13 +11,12 @@ from detent.errors import Problem
 from detent.expressions import (
     NOW,
     SEED,
-    Expression,
     ExpressionError,
     Reference,
-    Template,
     compile_expression,
     compile_template,
-    template_problems,
+    examine_template,
+    language_of_text,
 )
 from detent.graph.model import Graph, StepKind
 from detent.values.fields import Fields, Problems, inside
@@ -35,9 +34,10 @@ class Read:
 
 def template_reads(value: Any, field: str, problems: Problems) -> list[Read]:
     """Return what a templated JSON value reads."""
-    for problem in template_problems(value):
+    template, found = examine_template(value)
+    for problem in found:
         problems.add(_placed(field, problem.at), _said(problem))
-    return [Read(place, reference) for place, text in _texts(value, field) for reference in _references(text)]
+    return [Read(_placed(field, reference.at), reference) for reference in template.references]
 
 
 def condition(
@@ -78,16 +78,20 @@ def needed_language(graph: Graph) -> int:
     )
     questions = (*questions, *(step.repeat.until for step in graph.steps if step.repeat))
     conditions = (*(step.guard for step in graph.steps), *(edge.condition for edge in graph.edges), *questions)
-    found = [_language(text, compile_template) for value in values for _, text in _texts(value, "")]
-    found += [_language(text, compile_expression) for text in conditions if text is not None]
+    found = [_language(text, language_of_text) for value in values for _, text in _texts(value, "")]
+    found += [_language(text, _language_of_condition) for text in conditions if text is not None]
     return max(found, default=1)
 
 
-def _language(text: str, compiled: Callable[[str], Template | Expression]) -> int:
+def _language(text: str, language_of: Callable[[str], int]) -> int:
     try:
-        return compiled(text).language
+        return language_of(text)
     except ExpressionError:
         return 1
+
+
+def _language_of_condition(text: str) -> int:
+    return compile_expression(text).language
 
 
 def constant_problems(graph: Graph) -> list[Problem]:
@@ -117,13 +121,6 @@ def _texts(value: Any, field: str) -> Iterator[tuple[str, str]]:
             pending.extend((inside(place, key), child) for key, child in reversed(one.items()))
         elif isinstance(one, list):
             pending.extend((f"{place}[{number}]", child) for number, child in reversed(list(enumerate(one))))
-
-
-def _references(text: str) -> tuple[Reference, ...]:
-    try:
-        return compile_template(text).references
-    except ExpressionError:
-        return ()
 
 
 def _placed(field: str, at: tuple[str | int, ...]) -> str:

@@ -313,3 +313,16 @@ _READ: Final[dict[TriggerType, Callable[[Fields], dict[str, Any]]]] = {
     TriggerType.WEBHOOK: _webhook,
     TriggerType.EVENT: _event,
 }
+
+
+def without_secrets(definition: dict[str, Any]) -> dict[str, Any]:
+    """Return a definition without the secrets that its trigger checks signatures with."""
+    trigger = definition.get("trigger")
+    if not isinstance(trigger, dict):
+        return definition
+    signature = trigger.get("signature")
+    if not isinstance(signature, dict) or "secrets" not in signature:
+        return definition
+    secrets = signature["secrets"] if isinstance(signature["secrets"], list) else [signature["secrets"]]
+    hidden = [HIDDEN if isinstance(secret, str) else secret for secret in secrets]
+    return {**definition, "trigger": {**trigger, "signature": {**signature, "secrets": hidden}}}

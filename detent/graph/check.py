@@ -32,6 +32,12 @@ def called_workflows(graph: Graph) -> list[tuple[str, str, bool]]:
     return [(step, name, step in recurring) for step, name in _called(graph, StepKind.SUBWORKFLOW, "workflow")]
 
 
+def pinned_versions(graph: Graph) -> dict[str, int]:
+    """Return the version that each step pins of the workflow that it starts."""
+    pins = {step.name: step.config.get("version") for step in graph.steps if step.kind is StepKind.SUBWORKFLOW}
+    return {step: version for step, version in pins.items() if isinstance(version, int)}
+
+
 def called_actions(graph: Graph) -> list[tuple[str, str]]:
     """Return (step, action) of each step that calls an action."""
     return _called(graph, StepKind.ACTION, "action")

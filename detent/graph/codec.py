@@ -4,14 +4,15 @@ Defaults are left out, so a default must never change under the same `v`. The fi
 checksum. It does not depend on the order of the keys of a mapping.
 
 A graph that uses something which the first release did not have needs a *feature*. Its runs name the feature as code
-that they require, so that only nodes which know it claim them.
+that they require, so that only nodes which know it claim them. Such a graph has format 2, so that an API of the first
+release cannot decode it: it would start a run, and decide its first steps by rules of its own.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from enum import Enum
 from functools import lru_cache
@@ -20,6 +21,7 @@ from typing import Any, Final
 from detent.errors import UnknownGraph
 from detent.graph.model import (
     GRAPH_SCOPE,
+    ContextSnapshot,
     Each,
     Edge,
     Ending,
@@ -28,17 +30,23 @@ from detent.graph.model import (
     ItemFailure,
     Join,
     OnCrash,
+    Overflow,
     Repeat,
     Retry,
     Route,
+    SnapshotMode,
     Step,
     StepKind,
 )
 
-VERSION: Final = 1
+#: The format of graphs that the first release can run, and that of all others.
+FIRST_FORMAT: Final = 1
+FORMAT: Final = 2
+_SECOND: Final = "detent/2"
+_THIRD: Final = "detent/3"
 #: The features that this code can run.
-FEATURES: Final = ("detent/2",)
-_Part = Graph | Step | Edge | Retry | Each | Repeat
+FEATURES: Final = (_SECOND, _THIRD)
+_Part = Graph | Step | Edge | Retry | Each | Repeat | ContextSnapshot
 _NEWER_KINDS: Final = (StepKind.CONDITION, StepKind.SUBWORKFLOW)
 
 # Keys stay in their order, because the body of a request is sent in that order. Only the fingerprint ignores it.
@@ -48,7 +56,7 @@ _write_sorted = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators
 
 def encode(graph: Graph) -> bytes:
     """Encode a graph. Raise ValueError or TypeError for a value that JSON does not have (NaN, a date, ...)."""
-    document = _changed(graph, _WRITE_GRAPH) | {"v": VERSION}
+    document = _changed(graph, _WRITE_GRAPH) | {"v": FORMAT if features(graph) else FIRST_FORMAT}
     return _write(document).encode()
 
 
@@ -56,27 +64,50 @@ def decode(data: bytes) -> Graph:
     """Decode a graph. Raise UnknownGraph for another format, or for a field or word of a newer Detent."""
     document = json.loads(data)
     version = document.pop("v", None) if isinstance(document, dict) else None
-    if version != VERSION:
-        raise UnknownGraph(f"this Detent reads graphs of format {VERSION}, and this one has format {version!r}")
+    if version not in (FIRST_FORMAT, FORMAT):
+        raise UnknownGraph(f"this Detent reads graphs up to format {FORMAT}, and this one has format {version!r}")
     try:
         return Graph(**_read(document, _READ_GRAPH))
     except (TypeError, KeyError, ValueError, AttributeError) as error:
         raise UnknownGraph(f"this Detent cannot read a part of the graph: {error}; a newer one wrote it") from None
 
 
+def count_steps(data: bytes) -> int:
+    """Return how many steps an encoded graph has, also if a newer Detent wrote it and this one cannot decode it."""
+    document = json.loads(data)
+    steps = document.get("steps") if isinstance(document, dict) else None
+    return len(steps) if isinstance(steps, list) else 0
+
+
 def features(graph: Graph) -> tuple[str, ...]:
     """Return the features that a node must know to run this graph."""
+    if graph.language > 2 or _needs_third(graph.steps):
+        return FEATURES
     is_newer = (
         graph.scope == GRAPH_SCOPE
         or graph.language > 1
         or graph.parallel is not None
         or graph.vars
+        or graph.context
         or any(edge.otherwise or not edge.handles for edge in graph.edges)
         or any(
             step.rerender or step.each or step.repeat or step.title or step.kind in _NEWER_KINDS for step in graph.steps
         )
     )
-    return FEATURES if is_newer else ()
+    return (_SECOND,) if is_newer else ()
+
+
+def features_of_page(graph: Graph, step: Step) -> tuple[str, ...]:
+    """Return the features that a node must know to run a page of a map, which is a step of this graph."""
+    return FEATURES if graph.language > 2 or _needs_third((step,)) else (_SECOND,)
+
+
+def _needs_third(steps: Iterable[Step]) -> bool:
+    """Return whether a step calls an action that is data, or sends the headers of the user it acts for."""
+    return any(
+        "acting_user_headers" in step.config or (step.kind is StepKind.ACTION and "version" in step.config)
+        for step in steps
+    )
 
 
 def fingerprint(data: bytes) -> str:
@@ -84,9 +115,7 @@ def fingerprint(data: bytes) -> str:
     return hashlib.sha256(_write_sorted(json.loads(data)).encode()).hexdigest()
 
 
-def _changed(
-    value: Graph | Step | Edge | Retry | Each | Repeat, writers: Mapping[str, Callable[[Any], Any]]
-) -> dict[str, Any]:
+def _changed(value: _Part, writers: Mapping[str, Callable[[Any], Any]]) -> dict[str, Any]:
     """Return the fields of a value that differ from their defaults."""
     found = {}
     for name, default in _DEFAULTS[type(value)].items():
@@ -124,7 +153,7 @@ def _value(member: Enum) -> Any:
     return member.value
 
 
-_DEFAULTS: Final = {kind: _defaults(kind) for kind in (Graph, Step, Edge, Retry, Each, Repeat)}
+_DEFAULTS: Final = {kind: _defaults(kind) for kind in (Graph, Step, Edge, Retry, Each, Repeat, ContextSnapshot)}
 
 _WRITE_STEP: Final[dict[str, Callable[[Any], Any]]] = {
     "kind": _value,
@@ -140,6 +169,7 @@ _WRITE_GRAPH: Final[dict[str, Callable[[Any], Any]]] = {
     "on_failure": _value,
     "steps": lambda steps: [_changed(step, _WRITE_STEP) for step in steps],
     "edges": lambda edges: [_changed(edge, _WRITE_EDGE) for edge in edges],
+    "context": lambda context: _changed(context, {"mode": _value, "overflow": _value, "keys": list}),
 }
 _READ_STEP: Final[dict[str, Callable[[Any], Any]]] = {
     "kind": {kind.value: kind for kind in StepKind}.__getitem__,
@@ -155,4 +185,5 @@ _READ_GRAPH: Final[dict[str, Callable[[Any], Any]]] = {
     "on_failure": FailurePolicy,
     "steps": lambda rows: tuple(Step(**_read(row, _READ_STEP)) for row in rows),
     "edges": lambda rows: tuple(Edge(**_read(row, _READ_EDGE)) for row in rows),
+    "context": lambda row: ContextSnapshot(**_read(row, {"mode": SnapshotMode, "overflow": Overflow, "keys": tuple})),
 }

@@ -7,11 +7,11 @@ one header is one line and not the whole step.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, Final, NamedTuple
 
-from detent.graph.model import Edge, Graph, Retry, Step
+from detent.graph.model import Edge, Graph, Retry, Route, Step
 
 #: The fields of a graph that are compared one by one. All others are settings.
 _PARTS: Final = ("steps", "edges")
@@ -67,11 +67,12 @@ class GraphDiff:
 
 
 def diff_graphs(old: Graph, new: Graph) -> GraphDiff:
-    """Return what differs between two graphs. The order of steps does not count."""
+    """Return what differs between two graphs. The order of steps does not count, and that of edges only where the first
+    one that fits is taken."""
     before, after = ({step.name: step for step in graph.steps} for graph in (old, new))
     both = [(before[step.name], step) for step in new.steps if step.name in before]
     steps = ((one.name, tuple(diff_values(as_plain(one), as_plain(other)))) for one, other in both)
-    removed, added, changed = _edges(old.edges, new.edges)
+    removed, added, changed = _edges(_ranked(old), _ranked(new))
     return GraphDiff(
         added_steps=tuple(step for step in new.steps if step.name not in before),
         removed_steps=tuple(step for step in old.steps if step.name not in after),
@@ -126,6 +127,12 @@ def _plain(value: Any) -> Any:
 
 def _settings(graph: Graph) -> dict[str, Any]:
     return {name: _plain(getattr(graph, name)) for name in graph.__slots__ if name not in _PARTS}
+
+
+def _ranked(graph: Graph) -> tuple[Edge, ...]:
+    """Return the edges, without their order where it means nothing: only a step that takes the first one reads it."""
+    first = {step.name for step in graph.steps if step.route is Route.FIRST_MATCH}
+    return tuple(edge if edge.source in first or not edge.order else replace(edge, order=0) for edge in graph.edges)
 
 
 def _edges(

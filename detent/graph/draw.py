@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -180,3 +181,24 @@ def _escaped(label: str) -> str:
     """Escape a label: Mermaid reads `#` and `;` as an entity, and quotes as the end of the label."""
     named = {"\n": " ", '"': "#quot;", "#": "#35;", "<": "#lt;", ">": "#gt;", "`": "#96;"}
     return "".join(named.get(letter, letter) for letter in label)
+
+
+_AFTER_SCHEME: Final = re.compile(r"^[a-zA-Z][a-zA-Z0-9+.-]*://(?:[^/?#@]*@)?([^/?#]*)")
+
+
+def label_of(step: Step) -> str:
+    """Return in a few words what a step does, for a small box: `POST payments.example`, `sleep 3d`."""
+    config = step.config
+    match step.kind:
+        case StepKind.HTTP:
+            host = _AFTER_SCHEME.match(str(config.get("url", "")))
+            words = f"{config.get('method') or 'POST'} {host[1] if host else config.get('url', '')}"
+        case StepKind.SLEEP:
+            words = f"sleep {_seconds(config.get('seconds'))}"
+        case StepKind.WAIT:
+            words = f"wait {_seconds(config['timeout'])}" if config.get("timeout") else "wait"
+        case StepKind.PYTHON | StepKind.FUNCTION:
+            words = str(config.get("workflow", ""))
+        case _:
+            words = _DETAILS[step.kind](config)
+    return _shortened(words)

@@ -4,6 +4,8 @@ A graph has steps and edges and nothing else. Each form is a function that retur
 the pages read only graphs. When a step ends, each of its outgoing edges is *taken* or *dead*. It is taken if `on`
 contains the ending and the condition is true. A step is decided when all its incoming edges are decided. It runs if its
 join is met.
+
+Stored graphs leave out defaults, so a default here never changes (`graph/codec.py`).
 """
 
 from __future__ import annotations
@@ -191,6 +193,36 @@ class Edge:
     handles: bool = True
 
 
+class SnapshotMode(StrEnum):
+    """What users see of the results of a run at once: the values of all, sizes and types, or the values of some."""
+
+    FULL = "full"
+    SUMMARY = "summary"
+    KEYS = "keys"
+
+
+class Overflow(StrEnum):
+    """What happens to a result that makes the readable results too large together.
+
+    Its step fails, the oldest results are dropped, or that result is dropped. An expression that reads a dropped result
+    fails; the journal keeps it.
+    """
+
+    FAIL = "fail"
+    PRUNE_OLDEST = "prune_oldest"
+    DROP_OVERSIZE = "drop_oversize"
+
+
+@dataclass(frozen=True, slots=True)
+class ContextSnapshot:
+    """How large the results that later steps can read may be together, and what users see of them."""
+
+    mode: SnapshotMode = SnapshotMode.SUMMARY
+    keys: tuple[str, ...] = ()
+    max_bytes: int = 10 * 1024 * 1024
+    overflow: Overflow = Overflow.FAIL
+
+
 @dataclass(frozen=True, slots=True)
 class Graph:
     """A whole workflow, ready to be planned. Steps are in the order of the definition.
@@ -198,7 +230,8 @@ class Graph:
     `scope` names the aliases its expressions use (`steps`: trigger.body, tasks.X; `graph`: context.data['X'], ...).
     `max_duration` is in seconds; with `None` a run may last forever. `output` is a template for the run's output.
     `one_per_hero`: a hero has at most one open run of this workflow. `parallel`: at most so many attempts of a run are
-    in flight at once. `vars` has constants that expressions read.
+    in flight at once. `vars` has constants that expressions read. `context` limits the results that expressions read;
+    without it the graph form has the usual limits, and the other forms have none.
     """
 
     steps: tuple[Step, ...]
@@ -211,3 +244,4 @@ class Graph:
     one_per_hero: bool = False
     parallel: int | None = None
     vars: Mapping[str, Any] = field(default_factory=dict)
+    context: ContextSnapshot | None = None

@@ -22,8 +22,10 @@ LEVELS: Final = {
     "run.paused": "warning",
     "step.retry": "warning",
     "step.raised": "warning",
+    "action.logged": "info",
     "run.refused": "error",
     "run.quarantined": "error",
+    "run.move_refused": "warning",
     "function.not_awaited": "warning",
     "retention.pruned": "info",
     "outbox.refused": "warning",
@@ -45,9 +47,9 @@ def log_events(format_: str, *, troubles_only: bool = False) -> Callable[[], Non
     )
 
     def write(name: str, facts: dict[str, Any]) -> None:
-        level = LEVELS.get(name)
-        if level is not None and not (troubles_only and level == "info"):
-            written = {key: _plain(key, value) for key, value in facts.items()}
+        level = LEVELS.get(name) and facts.get("level", LEVELS[name])  # a line of an action has its own
+        if level is not None and not (troubles_only and level in ("info", "debug")):
+            written = {key: _plain(key, value) for key, value in facts.items() if key != "level"}
             if people and "traceback" in written:
                 written["stack"] = _lines(written.pop("traceback"))  # what the renderer prints below the line
             getattr(logger, level)(name, **written)

@@ -19,12 +19,13 @@ from detent.graph.model import Ending, OnCrash
 from detent.instant import Instant
 from detent.planner import flow, functions
 from detent.planner.apply import Change, apply, pause_reason, pauses_on_failure
+from detent.planner.context import overflow_of
 from detent.planner.judge import CONDITION_ERROR, TEMPLATE_ERROR, LiveJudge
 from detent.planner.maps import MapError, counts_of, intolerable, is_intolerable, items_of, page_size, result_of_map
 from detent.planner.moves.code import moved_state, open_moved, prepared_of
 from detent.planner.prepared import Prepared
 from detent.planner.retry import look_at, retry_at
-from detent.planner.rollup import run_end
+from detent.planner.rollup import run_end, stopped_output
 from detent.planner.scope import is_as_wanted
 from detent.planner.settle import Settling
 from detent.planner.suspects import SUSPECT_AFTER, is_suspect, judge_crash
@@ -37,7 +38,7 @@ from detent.run.status import Status, moved
 
 #: Events that may stop the attempt of one step, whose outcome is then ignored: commands of users, and the end of a page
 #: that fails its map while the map starts other pages.
-_CALLING_OFF: Final = (events.Skipped, events.Reattempted, events.ChildEnded)
+_CALLING_OFF: Final = frozenset({events.Skipped, events.Reattempted, events.ChildEnded})
 
 
 def open_run(prepared: Prepared, state: RunState, *, now: Instant) -> tuple[Decided, Plan]:
@@ -45,7 +46,7 @@ def open_run(prepared: Prepared, state: RunState, *, now: Instant) -> tuple[Deci
     judge = LiveJudge(prepared, state, now)
     settling = Settling(prepared, state, judge, now)
     settling.open()
-    end = _end_if_over(prepared, state, judge.decided, now)
+    end = _end_if_over(prepared, state, judge, now)
     plan = Plan(None, [] if end else take_ready(prepared, state), settling.activated, [], end)
     plan.closed = settling.closed
     return judge.decided, plan
@@ -69,15 +70,29 @@ def advance(prepared: Prepared, state: RunState, *, event: events.Event, now: In
     name = change.key if change.step is None else prepared.steps[change.step].name
     if change.kind is Kind.MOVED:
         return _move(prepared, state, change, name, now)
+    if state.readers is not None and prepared.context is not None:
+        change = _with_room(prepared, state, change)
     judge = LiveJudge(prepared, state, now)
-    stop = _called_off(state, change) if isinstance(event, _CALLING_OFF) else []
+    stop = _called_off(state, change) if type(event) in _CALLING_OFF else []
     settled = apply(prepared, state, change, judge, now)
-    end = _end_if_over(prepared, state, judge.decided, now, _why_stopped(change, name))
-    entry = _write(state, change, name, judge.decided, now)
+    end = None if state.open and state.status is Status.RUNNING else _end_if_over(prepared, state, judge, now, change)
+    entry = _write(state, change, name, judge.recorded, now)
     plan = Plan(entry, [], settled.activated, [], end, stop, cancel=settled.cancelled)
     if end is None:
         plan.start, plan.closed = take_ready(prepared, state), settled.closed
     return plan
+
+
+def _with_room(prepared: Prepared, state: RunState, change: Change) -> Change:
+    """Let a step fail whose result is too large beside the results that other steps still read."""
+    data = change.data
+    if change.kind is not Kind.ENDED or change.ending is not Ending.SUCCESS or data is None or change.step is None:
+        return change
+    error = overflow_of(prepared, state, change.step, len(bytes(data.result)))
+    if error is None:
+        return change
+    data.error = error
+    return Change(Kind.ENDED, change.step, change.attempt, Ending.FAILED, data)
 
 
 def _called_off(state: RunState, change: Change) -> list[int]:
@@ -93,8 +108,8 @@ def _move(old: Prepared, was: RunState, change: Change, name: str | None, now: I
     prepared = prepared_of(change.data.graph)
     judge = LiveJudge(prepared, state, now)
     settled = open_moved(state, prepared, judge, now)
-    end = _end_if_over(prepared, state, judge.decided, now)
-    entry = _write(state, change, name, judge.decided, now)
+    end = _end_if_over(prepared, state, judge, now)
+    entry = _write(state, change, name, judge.recorded, now)
     starts = [] if end else take_ready(prepared, state)
     return Plan(entry, starts, settled.activated, [], end, moved=state, closed=settled.closed)
 
@@ -155,32 +170,35 @@ def put_off(state: RunState, step: int) -> None:
 
 
 def _end_if_over(
-    prepared: Prepared, state: RunState, decided: Decided, now: Instant, error: str | None = None
+    prepared: Prepared, state: RunState, judge: LiveJudge, now: Instant, change: Change | None = None
 ) -> RunEnd | None:
+    """Return how the run ended, or None. `change` may be what cancelled it."""
     if state.status is Status.TIMEOUT:
-        end = RunEnd(state.status, None, "the run took longer than its maximum duration")
+        end = RunEnd(state.status, stopped_output(prepared, state), "the run took longer than its maximum duration")
     elif state.status is Status.CANCELLED:
-        end = RunEnd(state.status, None, error)
+        error = None if change is None else _why_stopped(prepared, change)
+        end = RunEnd(state.status, stopped_output(prepared, state), error)
     elif state.open or state.opens_at is not None:
         return None
     else:
         end = run_end(prepared, state, now)
         state.status = moved(state.status, end.status)
-    decided.run = str(end.status)
+    judge.decided.run = str(end.status)
     return end
 
 
-def _why_stopped(change: Change, step: str | None) -> str | None:
+def _why_stopped(prepared: Prepared, change: Change) -> str | None:
     """Return the error or the reason with which a step cancelled its run."""
+    step = change.key if change.step is None else prepared.steps[change.step].name
     if change.data is None or step is None:
         return None
     reason = change.data.by if change.data.error is None else change.data.error.message
     return reason and f"{step}: {reason}".replace("\0", "\ufffd")  # not every database can store a NUL in a text
 
 
-def _write(state: RunState, change: Change, step: str | None, decided: Decided, now: Instant) -> Entry:
+def _write(state: RunState, change: Change, step: str | None, decided: Decided | None, now: Instant) -> Entry:
     data = change.data
-    if not decided.is_empty():
+    if decided is not None and not decided.is_empty():
         data = data or EntryData()
         data.decided = decided
     outcome = None if change.ending is None else str(change.ending)

@@ -8,6 +8,7 @@ import msgspec
 
 from detent.graph.model import Ending, FailurePolicy, OnCrash, StepKind
 from detent.instant import Instant, micros
+from detent.planner import context
 from detent.planner.judge import Judge
 from detent.planner.prepared import Prepared
 from detent.planner.settle import Settling, forget_child
@@ -163,9 +164,13 @@ def _pause(state: RunState, by: str, now: Instant, step: int | None = None) -> N
     state.paused_step = step
 
 
-def _unpause(state: RunState) -> None:
+def _unpause(prepared: Prepared, state: RunState) -> None:
+    """End the pause. The pause may have come before a child was started, so steps look for their children."""
     state.status = moved(state.status, Status.RUNNING if state.opens_at is None else Status.PENDING)
     state.paused_by = state.paused_at = state.paused_step = None
+    for index in prepared.child_steps:
+        if state.phase[index] is Phase.CHILD:
+            _ask_for_child(state, index)
 
 
 def _ended(prepared: Prepared, state: RunState, change: Change, settling: Settling) -> None:
@@ -176,27 +181,31 @@ def _ended(prepared: Prepared, state: RunState, change: Change, settling: Settli
     if state.stalled and prepared.steps[index].kind not in _WAITING:
         state.stalled = 0  # the end of a sleep, a wait or a child is not progress of a step that kills nodes
     state.attempts[index] += 1
-    if data is not None and data.result:
-        state.results[index] = bytes(data.result)
-    if data is not None and data.message is not None:
-        forget_child(state, index)  # if it has one, this is the message of its end
-    if data is not None and data.page is not None:
-        _page_ended(state, state.maps[index], data.page)
-    state.errors.pop(index, None)  # that was the error of an earlier attempt
-    if data is not None and data.finished:
-        state.is_finished, state.finisher = True, index
-        settling.finish(index)
-        return
-    # A wait, a child or a map has no code of its own: unless a user skipped it, a failing run gave it up.
-    has_code = prepared.steps[index].kind not in _GIVEN_UP and index not in state.maps
-    is_given_up = not has_code and (data is None or data.by is None)
-    if change.ending is Ending.SKIPPED and not is_given_up:
-        state.left_out[index] = None
+    if state.errors:
+        state.errors.pop(index, None)  # that was the error of an earlier attempt
+    if data is not None:
+        if data.result:
+            result = state.results[index] = bytes(data.result)
+            if state.readers is None and len(result) > context.SMALL:
+                context.begin_counting(prepared, state)
+        if data.message is not None:
+            forget_child(state, index)  # if it has one, this is the message of its end
+        if data.page is not None:
+            _page_ended(state, state.maps[index], data.page)
+        if data.finished:
+            state.is_finished, state.finisher = True, index
+            settling.finish(index)
+            return
+    if change.ending is Ending.SKIPPED:
+        # A wait, a child or a map has no code of its own: unless a user skipped it, a failing run gave it up.
+        has_code = prepared.steps[index].kind not in _GIVEN_UP and index not in state.maps
+        if has_code or (data is not None and data.by is not None):
+            state.left_out[index] = None
     settling.end(index, change.ending, data.error if data else None)
     if data is not None and change.ending is Ending.SKIPPED:
-        _go_on(state, data)
+        _go_on(prepared, state, data)
     if was_in_doubt and not state.doubts and state.paused_by == UNCERTAIN:
-        _unpause(state)  # the doubt was the only reason for the pause
+        _unpause(prepared, state)  # the doubt was the only reason for the pause
 
 
 def _retry(prepared: Prepared, state: RunState, change: Change, settling: Settling) -> None:
@@ -215,7 +224,7 @@ def _retry(prepared: Prepared, state: RunState, change: Change, settling: Settli
     if data.retry_at is not None and prepared.steps[index].rerender:
         state.retried_at[index] = data.retry_at
     state.set_timer(index, Phase.RETRYING, data.retry_at)
-    _go_on(state, data)
+    _go_on(prepared, state, data)
 
 
 def _looked(state: RunState, index: int) -> None:
@@ -240,10 +249,10 @@ def _leave_child(state: RunState, index: int, data: EntryData | None, settling: 
     state.maps.pop(index, None)
 
 
-def _go_on(state: RunState, data: EntryData) -> None:
+def _go_on(prepared: Prepared, state: RunState, data: EntryData) -> None:
     """End the pause of a run after a user's command for a step, unless another step is uncertain."""
     if data.by is not None and state.paused_by is not None and not state.doubts:
-        _unpause(state)
+        _unpause(prepared, state)
 
 
 def _has_tried(state: RunState, index: int, error: StepError | None, *, counts: bool = True) -> None:
@@ -405,10 +414,7 @@ def _doubt(state: RunState, index: int, now: Instant) -> None:
 
 
 def _resumed(prepared: Prepared, state: RunState, now: Instant) -> None:
-    _unpause(state)
-    for index in prepared.child_steps:
-        if state.phase[index] is Phase.CHILD:
-            _ask_for_child(state, index)
+    _unpause(prepared, state)
     for index in sorted(state.doubts):
         if not wait_if_suspect(state, index, now):
             _make_ready(state, index)

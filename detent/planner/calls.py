@@ -32,7 +32,7 @@ def build_view(
     prepared: Prepared, state: RunState, generation: int, port: FunctionPort | None, child: ChildPort | None = None
 ) -> RunView:
     """Return what user code may know of its run: the facts, the graph and what earlier steps have done."""
-    numbers, results, endings = prepared.numbers, state.results, state.ending
+    numbers, results, endings, errors = prepared.numbers, state.results, state.ending, state.errors
 
     def result_of(name: str) -> bytes | None:
         return results.get(numbers.get(name, -1))
@@ -40,4 +40,7 @@ def build_view(
     def ending_of(name: str) -> Ending | None:
         return endings[numbers[name]] if name in numbers else None
 
-    return RunView(state.facts, prepared.graph, generation, result_of, ending_of, port, child)
+    def error_of(name: str) -> StepError | None:
+        return errors.get(numbers.get(name, -1))
+
+    return RunView(state.facts, prepared.graph, generation, result_of, ending_of, port, child, error_of)

@@ -147,7 +147,7 @@ def _current_step(state: RunState, step: int | None, phases: Sequence[Phase]) ->
         return None
     if step is not None:
         return step if state.phase[step] in phases else None
-    if state.paused_step is not None:
+    if state.paused_step is not None and state.phase[state.paused_step] is not Phase.ENDED:
         return state.paused_step
     found = [(phases.index(phase), index) for index, phase in enumerate(state.phase) if phase in phases]
     return min(found)[1] if found else None

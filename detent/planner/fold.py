@@ -1,4 +1,7 @@
-"""Fold: build the state of a run from its opening and its journal entries. No expression is evaluated again."""
+"""Fold: build the state of a run from its opening and its journal entries. No expression is evaluated again.
+
+Only `collect` of a map is: what it gathers is not journalled, and a page that keeps no results reads it as they pass.
+"""
 
 from __future__ import annotations
 
@@ -29,13 +32,15 @@ def fold(
     opening: bytes | None,
     entries: Iterable[Entry],
     versions: Mapping[int, Prepared] = NO_VERSIONS,
+    *,
+    keeps_results: bool = True,
 ) -> RunState:
     """Return the state after all these entries. It belongs to the graph that `moves.graph_of` returns.
 
     `prepared` is the graph that the run began with, and `versions` has those that it was moved to. Attempts that were
-    in flight are ready to start again.
+    in flight are ready to start again. Without `keeps_results`, only the results that steps can still read are kept.
     """
-    state = prepared.new_state(facts)
+    state = prepared.new_state(facts, keeps_results=keeps_results)
     decided = decode_opening(opening)
     if decided.start is not None:
         state.postpone(decided.start)

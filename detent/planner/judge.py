@@ -47,12 +47,22 @@ class Judge(Protocol):
 
 
 class LiveJudge:
-    """A judge that evaluates expressions, and records its answers in `decided`."""
+    """A judge that evaluates expressions, and records its answers in `decided`.
+
+    Most events decide nothing that does not follow from the graph. So `recorded` is None until something is recorded.
+    """
 
     def __init__(self, prepared: Prepared, state: RunState, now: Instant) -> None:
         self._prepared, self._state, self._now = prepared, state, now
         self._scope: Scope | None = None
-        self.decided = Decided()
+        self.recorded: Decided | None = None
+
+    @property
+    def decided(self) -> Decided:
+        """Return what was decided, to read it or to record more."""
+        if self.recorded is None:
+            self.recorded = Decided()
+        return self.recorded
 
     def scope(self, compiled: Expression | Template, place: str) -> Scope:
         """Return the scope of an expression in that place. Only revision 2 of the language can tell places apart."""

@@ -7,6 +7,8 @@ stored; it follows from the version, the step and the size of the page. The pare
 A few pages are open at once. When one ends, the next begins. After the last one the step makes one more attempt, which
 reads the outputs of the pages and ends the step. A failure that is not tolerated ends the step at once, and the open
 pages are cancelled.
+
+The result of an item is in the journal of its page. Memory keeps only the value that is collected of it.
 """
 
 from __future__ import annotations
@@ -20,13 +22,14 @@ from typing import Any, Final
 import msgspec
 
 from detent.expressions import ExpressionError, read_known
-from detent.graph.model import Each, Ending, FailurePolicy, Graph, ItemFailure, Join, OnCrash, StepKind
+from detent.expressions.values import kind_of
+from detent.graph.model import GRAPH_SCOPE, Each, Ending, FailurePolicy, Graph, ItemFailure, Join, OnCrash, StepKind
 from detent.planner.judge import TEMPLATE_ERROR
 from detent.planner.prepared import Prepared
 from detent.planner.scope import call_scope, items_scope, step_view
 from detent.run.journal import Page
 from detent.run.outcomes import StepError
-from detent.run.state import MapState, RunState
+from detent.run.state import Gathered, MapState, RunState
 from detent.values.limits import SIZE_LIMIT
 
 MOST_PAGES_OPEN: Final = 8
@@ -59,15 +62,15 @@ def items_of(prepared: Prepared, state: RunState, index: int) -> list[Any]:
     step, each = prepared.steps[index], prepared.graph.steps[index].each
     assert step.items is not None
     assert each is not None
+    key = "forEach" if prepared.graph.scope == GRAPH_SCOPE else "for_each"
     try:
         items = step.items.render(items_scope(prepared, state, index))
     except ExpressionError as error:
-        raise MapError(TEMPLATE_ERROR, f"for_each: {error.message}") from None
+        raise MapError(TEMPLATE_ERROR, f"{key}: {error.message}") from None
     if not isinstance(items, list):
-        kind = "null" if items is None else type(items).__name__
-        raise MapError("not_a_list", f"for_each must be a list, and it is {kind}")
+        raise MapError("not_a_list", f"{key} must be a list, and it is {kind_of(items)}")
     if len(items) > each.max_items:
-        raise MapError("too_many_items", f"for_each has {len(items)} items; at most {each.max_items} are allowed")
+        raise MapError("too_many_items", f"{key} has {len(items)} items; at most {each.max_items} are allowed")
     return items
 
 
@@ -138,7 +141,7 @@ def page_of(prepared: Prepared, page: Page) -> Prepared:
     )
     is_child = step.kind is StepKind.SUBWORKFLOW
     on_record = is_child or written.on_crash is not OnCrash.RETRY
-    one = replace(step, guard=None, incoming=0, outgoing=(), delay=None, items=None, on_record=on_record)
+    one = replace(step, guard=None, incoming=0, outgoing=(), delay=None, items=None, on_record=on_record, reads=())
     steps = tuple(replace(one, index=number, name=f"i{number}") for number in range(page.size))
     numbers = {one.name: one.index for one in steps}
     order = tuple(range(page.size))
@@ -177,6 +180,11 @@ def result_of_map(found: MapState, outputs: Sequence[bytes | None]) -> bytes:
     return _encode({"output": msgspec.Raw(b"[%b]" % inner), "items": counts})
 
 
+def no_values(found: MapState, number: int) -> bytes:
+    """Return the output of a page that has none: null for each of its items."""
+    return _encode([None] * min(found.size, found.count - number * found.size))
+
+
 def page_counts(state: RunState) -> tuple[int, int]:
     """Return how many items of a page have succeeded, and how many have failed."""
     succeeded = sum(ending is Ending.SUCCESS for ending in state.ending)
@@ -184,23 +192,60 @@ def page_counts(state: RunState) -> tuple[int, int]:
     return succeeded, failed
 
 
+def gather(prepared: Prepared, state: RunState, index: int) -> None:
+    """Collect the value of an item that succeeded, and let its result go: nothing else in a page reads it.
+
+    Values that are too large together go too, because the page will have no output. An error waits for the page's end.
+    """
+    found = state.gathered
+    assert found is not None
+    try:
+        value = _value_of(prepared, state, index)
+    except ExpressionError as error:
+        if found.error is None or index < found.error[0]:
+            found.error = index, error.message
+        value = b"null"
+    found.size += len(value) + 1
+    if found.size > SIZE_LIMIT:
+        found.is_too_large = True
+        found.values.clear()
+    else:
+        found.values[index] = value
+    if state.keeps_results:
+        return
+    if state.results.pop(index, None) is not None:
+        state.let_go.append(index)
+    if index in state.reused:
+        state.reused[index] = b""
+
+
 def collected(prepared: Prepared, state: RunState) -> bytes | None:
     """Return the output of a page: the collected value of each item, null for one that failed. None: it is too large.
 
     Raise ExpressionError if `collect` cannot be rendered.
     """
-    found = []
-    for step in prepared.steps:
-        raw = state.results.get(step.index) if state.ending[step.index] is Ending.SUCCESS else None
-        if raw is None:
-            found.append(b"null")
-        elif prepared.output is None:
-            found.append(_output_of(raw))
-        else:
-            scope = {**call_scope(prepared, state, step.index), "result": step_view(prepared, state, step.index)}
-            found.append(_encode(prepared.output.render(scope)))
-    whole = b"[%b]" % b",".join(found)
+    gathered = state.gathered or Gathered()
+    if gathered.error is not None:
+        raise ExpressionError(gathered.error[1])
+    if gathered.is_too_large:
+        return None
+    values = (
+        gathered.values.get(index) or (_value_of(prepared, state, index) if ending is Ending.SUCCESS else b"null")
+        for index, ending in enumerate(state.ending)
+    )
+    whole = b"[%b]" % b",".join(values)
     return whole if len(whole) <= SIZE_LIMIT else None
+
+
+def _value_of(prepared: Prepared, state: RunState, index: int) -> bytes:
+    """Return the collected value of an item that succeeded. Raise ExpressionError."""
+    raw = state.results.get(index)
+    if raw is None:
+        return b"null"
+    if prepared.output is None:
+        return _output_of(raw)
+    scope = {**call_scope(prepared, state, index), "result": step_view(prepared, state, index)}
+    return _encode(prepared.output.render(scope))
 
 
 class _Outputs(msgspec.Struct):

@@ -5,12 +5,28 @@ It is built once per version, shared by all its runs, and never changes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Final
 
 from detent.expressions import Expression, Template, compile_expression, compile_template
-from detent.graph.model import Edge, Ending, Graph, Join, OnCrash, Route, Step, StepKind
+from detent.graph.model import (
+    GRAPH_SCOPE,
+    ContextSnapshot,
+    Edge,
+    Ending,
+    FailurePolicy,
+    Graph,
+    Join,
+    OnCrash,
+    Route,
+    Step,
+    StepKind,
+)
 from detent.run.journal import Page
-from detent.run.state import RunFacts, RunState
+from detent.run.state import Gathered, RunFacts, RunState
+
+#: The kinds whose code may read the result of any step.
+_READS_ANY: Final = (StepKind.PYTHON, StepKind.FUNCTION)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +63,7 @@ class PreparedStep:
     collect: Template | None  # of a map: what is gathered of each item
     until: Expression | None  # of a step that is repeated: whether its result is as wanted
     rerender: bool
+    reads: tuple[int, ...]  # the steps whose results it reads until it has ended
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +78,24 @@ class Prepared:
     wait_steps: dict[str, PreparedStep]
     child_steps: tuple[int, ...]  # steps that go on as child runs
     page: Page | None = None  # this is the graph of a page of a map
+    readers: tuple[int, ...] | None = None  # how many steps read the result of each; None: any code may read it
+    ranks: tuple[int, ...] | None = None  # the place of each step in `order`, unless the graph has an output
+    context: ContextSnapshot | None = None
 
-    def new_state(self, facts: RunFacts) -> RunState:
-        """Build the state of a run before anything is decided."""
-        return RunState(facts, undecided=[step.incoming for step in self.steps], parallel=self.graph.parallel)
+    def new_state(self, facts: RunFacts, *, keeps_results: bool = True) -> RunState:
+        """Build the state of a run before anything is decided.
+
+        Without `keeps_results`, results leave memory when no step can read them any more (`planner/context.py`), and
+        those of a page when their values are collected (`planner/maps.py`).
+        """
+        state = RunState(facts, undecided=[step.incoming for step in self.steps], parallel=self.graph.parallel)
+        is_page = self.page is not None
+        state.keeps_results = keeps_results or (self.readers is None and not is_page)
+        if is_page and not keeps_results:
+            state.gathered = Gathered()
+        if self.graph.context is not None and self.readers is not None:
+            state.readers = list(self.readers)
+        return state
 
     def waits(self) -> list[PreparedStep]:
         return list(self.wait_steps.values())
@@ -78,39 +109,87 @@ def prepare(graph: Graph) -> Prepared:
     for edge in graph.edges:
         incoming[numbers[edge.target]] += 1
     steps = tuple(
-        PreparedStep(
-            index=index,
-            name=step.name,
-            kind=step.kind,
-            config=compile_template(dict(step.config), graph.language),
-            guard=None if step.guard is None else compile_expression(step.guard, language=graph.language),
-            needs_all=step.join is Join.ALL,
-            incoming=incoming[index],
-            outgoing=tuple(outgoing[index]),
-            first_match=step.route is Route.FIRST_MATCH,
-            on_record=step.on_crash is not OnCrash.RETRY or _has_children(step),
-            on_crash=step.on_crash,
-            timeout=step.timeout,
-            delay=step.delay,
-            accepts_early=step.config.get("early") != "reject",
-            question=compile_expression(step.config["expression"], language=graph.language)
-            if step.kind is StepKind.CONDITION
-            else None,
-            is_child=step.kind is StepKind.SUBWORKFLOW,
-            is_detached=step.kind is StepKind.SUBWORKFLOW and bool(step.config.get("detached")),
-            rerender=step.rerender,
-            items=None if step.each is None else compile_template(step.each.items, graph.language),
-            collect=None
-            if step.each is None or step.each.collect is None
-            else compile_template(step.each.collect, graph.language),
-            until=None if step.repeat is None else compile_expression(step.repeat.until, language=graph.language),
-        )
-        for index, step in enumerate(graph.steps)
+        _prepare_step(graph, index, incoming[index], outgoing[index], numbers) for index in range(len(graph.steps))
     )
     output = None if graph.output is None else compile_template(graph.output, graph.language)
     waits = {step.name: step for step in steps if step.kind is StepKind.WAIT}
     children = tuple(index for index, step in enumerate(graph.steps) if _has_children(step))
-    return Prepared(graph, steps, numbers, _order(steps), output, waits, children)
+    order = _order(steps)
+    prepared = Prepared(graph, steps, numbers, order, output, waits, children)
+    # Code may read any result, and so may the graph that it is moved to after an edit. Only its failures pause runs.
+    is_code = graph.on_failure is FailurePolicy.PAUSE or any(step.kind in _READS_ANY for step in steps)
+    return prepared if is_code else _with_readers(prepared)
+
+
+def _prepare_step(
+    graph: Graph, index: int, incoming: int, outgoing: list[PreparedEdge], numbers: dict[str, int]
+) -> PreparedStep:
+    step, language = graph.steps[index], graph.language
+    config = compile_template(dict(step.config), language)
+    guard = None if step.guard is None else compile_expression(step.guard, language=language)
+    is_condition, each = step.kind is StepKind.CONDITION, step.each
+    question = compile_expression(step.config["expression"], language=language) if is_condition else None
+    items = None if each is None else compile_template(each.items, language)
+    collect = None if each is None or each.collect is None else compile_template(each.collect, language)
+    until = None if step.repeat is None else compile_expression(step.repeat.until, language=language)
+    compiled = (config, guard, question, items, collect, until, *(edge.condition for edge in outgoing))
+    return PreparedStep(
+        index=index,
+        name=step.name,
+        kind=step.kind,
+        config=config,
+        guard=guard,
+        needs_all=step.join is Join.ALL,
+        incoming=incoming,
+        outgoing=tuple(outgoing),
+        first_match=step.route is Route.FIRST_MATCH,
+        on_record=step.on_crash is not OnCrash.RETRY or _has_children(step),
+        on_crash=step.on_crash,
+        timeout=step.timeout,
+        delay=step.delay,
+        accepts_early=step.config.get("early") != "reject",
+        question=question,
+        is_child=step.kind is StepKind.SUBWORKFLOW,
+        is_detached=step.kind is StepKind.SUBWORKFLOW and bool(step.config.get("detached")),
+        rerender=step.rerender,
+        items=items,
+        collect=collect,
+        until=until,
+        reads=tuple(sorted(_reads(numbers, *compiled) - {index})),
+    )
+
+
+def _reads(numbers: dict[str, int], *compiled: Template | Expression | None) -> set[int]:
+    """Return the steps whose results these expressions read. The name of a step is never computed."""
+    found = set()
+    for one in compiled:
+        if one is None:
+            continue
+        for reference in one.references:
+            match reference.path:
+                case ("steps" | "tasks", str(name), *_) | ("context", "data", str(name), *_) if name in numbers:
+                    found.add(numbers[name])
+                case _:
+                    pass
+    return found
+
+
+def _with_readers(prepared: Prepared) -> Prepared:
+    """Add how many steps read each result. The output of the workflow reads results until the run has ended."""
+    steps, output = prepared.steps, prepared.output
+    readers = [0] * len(steps)
+    for step in steps:
+        for index in step.reads:
+            readers[index] += 1
+    leaves = {step.index for step in steps if not step.outgoing}
+    for index in leaves if output is None else _reads(prepared.numbers, output):
+        readers[index] += 1
+    ranks = None
+    if output is None:
+        place = {index: rank for rank, index in enumerate(prepared.order)}
+        ranks = tuple(place[index] for index in range(len(steps)))
+    usual = ContextSnapshot() if prepared.graph.scope == GRAPH_SCOPE else None
+    return replace(prepared, readers=tuple(readers), ranks=ranks, context=prepared.graph.context or usual)
 
 
 def _has_children(step: Step) -> bool:

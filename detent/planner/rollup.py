@@ -83,6 +83,16 @@ def _page_end(prepared: Prepared, state: RunState) -> RunEnd:
     return RunEnd(status, output, error)
 
 
+def stopped_output(prepared: Prepared, state: RunState) -> bytes | None:
+    """Return the output of a run that was cancelled or expired. Only a page has one: what its items gave until then."""
+    if prepared.page is None:
+        return None
+    try:
+        return collected(prepared, state)
+    except ExpressionError:
+        return None
+
+
 def _output(prepared: Prepared, state: RunState, now: Instant) -> bytes | None:
     """Render the `output:` mapping of the workflow.
 

@@ -83,11 +83,13 @@ def _step_data(prepared: Prepared, state: RunState, index: int) -> object:
     if ending is None or ending is Ending.SKIPPED:
         return None
     view = step_view(prepared, state, index)
+    if index in state.dropped and ending not in FAILURES:
+        return view["output"]
     if ending not in FAILURES:
         is_child = prepared.steps[index].kind is StepKind.SUBWORKFLOW and prepared.steps[index].items is None
         return {"outputs": view["output"], "run_id": view["run_id"]} if is_child else view["output"]
     data = {"error": view["error"], "errorNode": prepared.steps[index].name}
-    return data if view["output"] is None else {**data, "output": view["output"]}
+    return data if view["output"] is None or index in state.dropped else {**data, "output": view["output"]}
 
 
 class _Waits(Mapping[str, object]):
@@ -136,12 +138,21 @@ def step_view(prepared: Prepared, state: RunState, index: int) -> dict[str, obje
         view["items"] = None
     view["status"] = status_word(prepared, state, index)
     raw = state.results.get(index)
-    if raw is not None and state.phase[index] is Phase.ENDED:
+    if index in state.dropped:
+        view["body"] = view["output"] = _dropped(prepared, index)
+    elif raw is not None and state.phase[index] is Phase.ENDED:
         _add_result(view, raw, prepared.steps[index].name, is_map=prepared.steps[index].items is not None)
     error = state.errors.get(index)
     if error is not None:
         view["error"] = {"code": error.code, "message": error.message}
     return view
+
+
+def _dropped(prepared: Prepared, index: int) -> Truncated:
+    name, context = prepared.steps[index].name, prepared.context
+    most = 0 if context is None else context.max_bytes
+    words = f"the results of this run have more than {most} bytes (contextSnapshot.maxBytes)"
+    return Truncated(name, "output", f"{words} and that of '{name}' was dropped")
 
 
 def _add_result(view: dict[str, object], raw: bytes, name: str, *, is_map: bool = False) -> None:

@@ -11,7 +11,9 @@ from typing import Final
 
 from detent.graph.model import FAILURES, Ending, FailurePolicy, StepKind
 from detent.instant import Instant
+from detent.planner.context import step_ended
 from detent.planner.judge import TEMPLATE_ERROR, Judge
+from detent.planner.maps import gather
 from detent.planner.prepared import Prepared, PreparedStep
 from detent.planner.suspects import wait_if_suspect
 from detent.run.outcomes import StepError
@@ -25,7 +27,7 @@ class Settling:
     """One pass of decisions, at one moment, with one judge. It changes the state."""
 
     def __init__(self, prepared: Prepared, state: RunState, judge: Judge, now: Instant) -> None:
-        self._steps = prepared.steps
+        self._prepared, self._steps = prepared, prepared.steps
         self._fail_fast = prepared.graph.on_failure is FailurePolicy.FAIL_FAST
         self._state, self._judge, self._now = state, judge, now
         self._decidable: list[int] = []
@@ -75,10 +77,14 @@ class Settling:
         state.ending[index] = ending
         state.since[index] = self._now
         state.open -= 1
-        state.begun.pop(index, None)
-        state.doubts.pop(index, None)
-        state.until.pop(index, None)
         state.ready.pop(index, None)
+        # These are empty in most runs, and this is done for every step.
+        if state.begun:
+            state.begun.pop(index, None)
+        if state.doubts:
+            state.doubts.pop(index, None)
+        if state.until:
+            state.until.pop(index, None)
         if state.strikes:
             state.strikes.pop(index, None)
         if state.child_of or state.maps:
@@ -100,15 +106,19 @@ class Settling:
         self.cancelled.append((child, self._state.cancelled))
 
     def _end(self, index: int, ending: Ending, error: StepError | None = None) -> None:
-        state = self._state
+        state, step = self._state, self._steps[index]
         self._close(index, ending)
-        if self._steps[index].kind is StepKind.WAIT and ending not in _ANSWERED:
-            self.closed.append(self._steps[index].name)
+        if step.kind is StepKind.WAIT and ending not in _ANSWERED:
+            self.closed.append(step.name)
         if ending is Ending.SKIPPED:
             state.errors.pop(index, None)
         if error is not None:
             state.errors[index] = error
-        took_one = self._decide_edges(self._steps[index], ending)
+        took_one = self._decide_edges(step, ending)
+        if state.readers is not None:
+            step_ended(self._prepared, state, step)
+        elif state.gathered is not None and ending is Ending.SUCCESS:
+            gather(self._prepared, state, index)
         if ending in FAILURES:
             state.failures.append(index)
             if self._fail_fast and not took_one and not state.failing:
@@ -164,19 +174,18 @@ class Settling:
             self._skip(step)
             return
         verdict = self._verdict(step)
-        if isinstance(verdict, StepError):
-            self._end(index, Ending.FAILED, verdict)
-        elif verdict:
+        if verdict is True:
             self._let_run(step)
-        else:
+        elif verdict is False:
             self._skip(step)
+        else:
+            self._end(index, Ending.FAILED, verdict)
 
     def _verdict(self, step: PreparedStep) -> bool | StepError:
         """Return whether a step runs whose incoming edges are all decided, or why a condition cannot be evaluated."""
         state, index = self._state, step.index
-        broken = state.edge_errors.pop(index, None)
-        if broken is not None:
-            return broken
+        if index in state.edge_errors:
+            return state.edge_errors.pop(index)
         taken = state.taken[index]
         met = taken == step.incoming if step.needs_all else taken > 0 or not step.incoming
         if not met or step.guard is None:

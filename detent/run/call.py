@@ -11,6 +11,8 @@ from typing import Any, Final, Protocol
 import msgspec
 
 from detent.graph.model import Ending, Graph, StepKind
+from detent.run.links import Link
+from detent.run.outcomes import StepError
 from detent.run.start import StartRequest
 from detent.run.state import Checkpoint, Operation, RunFacts
 
@@ -59,6 +61,9 @@ class FunctionPort(Protocol):
     def end(self, checkpoint: Checkpoint, ms: float | None = None) -> None:
         """Journal that an operation has ended, unless it has ended already."""
 
+    def claim(self, key: str, links: Sequence[Link], answered: Callable[[StepError | None], None]) -> None:
+        """Claim the links of a step. `answered` gets the conflict, or None if the run has every resource."""
+
     def expire(self, key: str) -> None:
         """End a wait as timed out, unless its answer came first. The history then has its end."""
 
@@ -88,6 +93,10 @@ class ChildPort(Protocol):
         With `recursion`, it may be a run of a workflow that is among its parents."""
 
 
+def _no_error(step: str) -> StepError | None:
+    return None
+
+
 class RunView(msgspec.Struct, frozen=True):
     """One run as one attempt sees it. The attempt runs while its node owns `generation` of the run.
 
@@ -101,6 +110,7 @@ class RunView(msgspec.Struct, frozen=True):
     ending_of: Callable[[str], Ending | None]
     port: FunctionPort | None = None
     child: ChildPort | None = None
+    error_of: Callable[[str], StepError | None] = _no_error  # of the last attempt of a step that failed
 
 
 # The keys of operations of a durable function: the key of a step is its name, every other key begins with `@`.

@@ -11,6 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from detent.graph.model import StepKind
+from detent.run.links import Link
 from detent.values.text import plain_text
 
 LONGEST_CODE: Final = 128
@@ -40,13 +41,15 @@ class Done(msgspec.Struct, frozen=True):
     """The attempt succeeded. `result` is a JSON object as our canonical bytes: what expressions read of the step.
 
     Its keys are `output` (actions), or `status_code`, `headers`, `body` (http and callbacks), with `truncated: true`
-    in place of a readable body where the response was cut.
+    in place of a readable body where the response was cut. `links` are claimed before the step ends. It fails if one of
+    them belongs to another run.
     """
 
     result: bytes
+    links: tuple[Link, ...] = ()
 
 
-class Continued(Done, frozen=True):
+class Continued(Done, frozen=True, kw_only=True):
     """A durable function continues as a new run, which starts in the flush that ends this one. `taken`: how many
     signals of each name it took; the others belong to the new run."""
 
@@ -99,9 +102,10 @@ class Pause(msgspec.Struct, frozen=True):
 
 
 class Finish(msgspec.Struct, frozen=True):
-    """The step succeeded and finishes the run. Steps that have not run are skipped."""
+    """The step succeeded and finishes the run. Steps that have not run are skipped. `links`: as in Done."""
 
     result: bytes
+    links: tuple[Link, ...] = ()
 
 
 class Move(msgspec.Struct, frozen=True):

@@ -48,7 +48,6 @@ class RunFacts:
     parent: bytes | None = None
     workflow_id: bytes = b""
     family: journal.Family | None = None
-    version: int = 0
 
 
 class Checkpoint(NamedTuple):
@@ -111,6 +110,16 @@ class PastMap:
     pages: tuple[str, ...]
 
 
+@dataclass(slots=True)
+class Gathered:
+    """What the items of a page have given so far: the collected values by item, until they are too large together."""
+
+    values: dict[int, bytes] = field(default_factory=dict)
+    size: int = 1  # of the list of these values, encoded
+    is_too_large: bool = False
+    error: tuple[int, str] | None = None  # the first item whose value cannot be rendered, and why
+
+
 class Carried(NamedTuple):
     """How a step had ended when its run was moved to another graph."""
 
@@ -133,6 +142,14 @@ class RunState:
     since: list[int] = field(init=False)  # when the phase was entered
     status: Status = Status.RUNNING
     results: dict[int, bytes] = field(default_factory=dict)
+    readers: list[int] | None = None  # steps that may still read the result of a step; None: results are not counted
+    keeps_results: bool = True  # else a result leaves memory when no step can read it any more
+    let_go: list[int] = field(default_factory=list)  # steps whose results have left memory
+    gathered: Gathered | None = None  # of a page that does not keep results
+    readable: dict[int, int] = field(default_factory=dict)  # results that count for the limit: bytes, oldest first
+    readable_bytes: int = 0
+    dropped: frozenset[int] = frozenset()  # results that expressions cannot read: there were too many bytes
+    last: int | None = None  # the last step in order that succeeded: its output is that of a run that is finished
     errors: dict[int, StepError] = field(default_factory=dict)
     early: dict[int, bytes] = field(default_factory=dict)  # callbacks that arrived before their wait was active
     until: dict[int, int | None] = field(default_factory=dict)

@@ -3,71 +3,181 @@
 from __future__ import annotations
 
 from collections.abc import Coroutine, Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final, Protocol
 
+from detent.catalog.parameters import schema_problems
 from detent.graph.model import Step, StepKind
 from detent.run.call import StepCall
 from detent.run.outcomes import Done, Fail, Outcome, StepError
-from detent.steps.actions import CORE, Action, Registry
+from detent.steps.actions import CORE, PROCESSES, Action, Registry
 from detent.steps.actions import registry as default_registry
 from detent.steps.arguments import did_you_mean
+from detent.steps.errors import InvalidParameters, Succeeded
+from detent.steps.http.client import ActionServices
+from detent.steps.isolation.processes import Processes
+from detent.steps.links import Links, Reservations
+from detent.steps.live_attempt import LiveAttempt
 from detent.steps.output import encode_output
 from detent.steps.protocol import Needs
+from detent.steps.results import outcome_of, outcome_of_error
 from detent.steps.user_code import ThreadPool, failure_of, run_on_loop
+
+_NOTHING: Final = Needs.NOTHING
+MISFIT: Final = "invalid_parameters"
+#: How long the process of an action may run if neither its step nor itself has a time limit.
+PROCESS_SECONDS: Final = 600.0
+
+
+class DataActions(Protocol):
+    """Runs the actions of the catalog that are data."""
+
+    def begin(self, call: StepCall) -> Coroutine[Any, Any, Outcome]:
+        """Run one attempt. Every failure is a Fail."""
 
 
 class ActionExecutor:
-    """Calls the actions of a registry and the core ones. Plain functions run in the threads of `pool`.
+    """Calls the actions of a registry, the core ones, and with `data` those of the catalog that are data.
+
+    Plain functions run in the threads of `pool`.
 
     A plain function cannot be stopped: after its time limit the attempt has timed out, its late result is ignored, and
-    its thread is in use until it returns.
+    its thread is in use until it returns. Without `processes`, as in tests, isolated actions run as the others do.
     """
 
     kind: ClassVar[StepKind] = StepKind.ACTION
 
-    def __init__(self, registry: Registry = default_registry, *, pool: ThreadPool | None = None) -> None:
+    def __init__(
+        self,
+        registry: Registry = default_registry,
+        *,
+        pool: ThreadPool | None = None,
+        data: DataActions | None = None,
+        core: Registry = CORE,
+        reservations: Reservations | None = None,
+        services: ActionServices | None = None,
+        processes: Processes | None = None,
+    ) -> None:
         self._registry = registry
+        self._data = data
+        self._core = core
+        self._find_core = core.find
+        self._find = registry.find
         self._pool = pool or ThreadPool()
+        self._reservations = reservations
+        self._services = services or ActionServices()
+        self._processes = processes
 
     def needs(self, step: Step) -> Needs:
-        return Needs.NOTHING
+        if "version" in step.config:
+            return Needs.VIEW
+        name = step.config["action"]
+        action = self._find_core(name) or self._find(name)
+        return _NOTHING if action is None else action.needs
 
     def begin(self, call: StepCall) -> Outcome | Coroutine[Any, Any, Outcome]:
+        parameters = call.parameters
         try:
-            parameters = call.parameters
             name = parameters["action"]
-            action = CORE.find(name) or self._registry.find(name)
+            if "version" in parameters and self._data is not None:
+                return self._data.begin(call)
+            action = self._find_core(name) or self._find(name)
             if action is None:
                 return self._unknown(name)
-            arguments = action.bind(parameters.get("with"), call)
+            if action.needs is not _NOTHING:
+                return self._begin_live(action, parameters.get("with"), call)
+            arguments = action.bind(parameters.get("with"), None)
             if action.is_inline:
-                return _call(action, arguments)
+                value = action.function(**arguments)
+                return Done(encode_output(value)) if type(value) is dict else outcome_of(value)
         except BaseException as error:  # noqa: BLE001 - nothing that an action raises may end the node
-            return failure_of(error)
+            return self._failure(parameters, error)
         if action.is_async:
-            return _on_loop(action, arguments)
+            return run_on_loop(lambda: _await(action, arguments), outcome_of_error)
         return self._in_thread(action, arguments)
 
     async def close(self) -> None:
-        """End the threads. A function that still runs ends with its thread."""
+        """End the threads and close connections. A function that still runs ends with its thread."""
         self._pool.close()
+        await self._services.close()
+        if self._processes is not None:
+            await self._processes.close()
 
-    async def _in_thread(self, action: Action, arguments: Mapping[str, Any]) -> Outcome:
-        return await self._pool.submit(lambda: _call(action, arguments), failure_of)
+    def _begin_live(self, action: Action, given: Any, call: StepCall) -> Outcome | Coroutine[Any, Any, Outcome]:
+        """Begin an attempt that has a context or limits of its own."""
+        usual = PROCESS_SECONDS if action.isolation in PROCESSES else None
+        live = LiveAttempt(
+            call,
+            self._services,
+            limit=_shortest(call.timeout, action.timeout) or usual,
+            silence=action.heartbeat_timeout,
+            has_context=bool(action.signature.context),
+            reservations=self._reservations,
+            is_waiting=self._processes is not None and action.isolation in PROCESSES,
+        )
+        if action.is_inline:
+            try:
+                return outcome_of(action.function(**action.bind(given, live.context)), live.links)
+            except Succeeded as success:
+                return outcome_of_error(success, live.links)
+        return live.run(lambda: self._perform(action, given, live))
+
+    async def _perform(self, action: Action, given: Any, live: LiveAttempt) -> Outcome:
+        if self._processes is not None and action.isolation in PROCESSES:
+            token = self._services.credentials.token(action.described.connector)
+            outcome = await self._processes.run(action, given, live, token)
+            is_misfit = isinstance(outcome, Fail) and outcome.error.code == MISFIT
+            return with_problems(outcome, action, given) if is_misfit and isinstance(outcome, Fail) else outcome
+        try:
+            arguments = action.bind(given, live.context)
+        except BaseException as error:  # noqa: BLE001 - as above
+            return _failure(action, given, error)
+        if action.is_async:
+            return await _await(action, arguments, live.links)
+        return await self._in_thread(action, arguments, live.links)
+
+    async def _in_thread(self, action: Action, arguments: Mapping[str, Any], links: Links | None = None) -> Outcome:
+        return await self._pool.submit(
+            lambda: outcome_of(action.function(**arguments), links), lambda error: outcome_of_error(error, links)
+        )
+
+    def _failure(self, parameters: Any, error: BaseException) -> Outcome:
+        """Return the outcome of an attempt that raised before it began, or inline."""
+        if not isinstance(error, InvalidParameters):
+            return outcome_of_error(error)
+        name, given = parameters["action"], parameters.get("with")
+        return _failure(self._find_core(name) or self._find(name), given, error)
 
     def _unknown(self, name: object) -> Fail:
-        known = (*self._registry.names(), *CORE.names())
+        known = (*self._registry.names(), *self._core.names())
         hint = did_you_mean(name, known) if isinstance(name, str) else ""
         return Fail(StepError("unknown_action", f"there is no action {str(name)[:160]!r}{hint}"), retry=False)
 
 
-def _call(action: Action, arguments: Mapping[str, Any]) -> Outcome:
-    return Done(encode_output(action.function(**arguments)))
+def _shortest(*limits: float | None) -> float | None:
+    return min((limit for limit in limits if limit is not None), default=None)
 
 
-def _on_loop(action: Action, arguments: Mapping[str, Any]) -> Coroutine[Any, Any, Outcome]:
-    return run_on_loop(lambda: _await(action, arguments), failure_of)
+async def _await(action: Action, arguments: Mapping[str, Any], links: Links | None = None) -> Outcome:
+    return outcome_of(await action.function(**arguments), links)
 
 
-async def _await(action: Action, arguments: Mapping[str, Any]) -> Outcome:
-    return Done(encode_output(await action.function(**arguments)))
+def _failure(action: Action | None, given: Any, error: BaseException) -> Outcome:
+    """Return the outcome of an attempt that raised. Parameters that do not fit are listed with all their paths."""
+    outcome = outcome_of_error(error)
+    if action is not None and isinstance(outcome, Fail) and isinstance(error, InvalidParameters):
+        return with_problems(outcome, action, given)
+    return outcome
+
+
+def with_problems(fail: Fail, action: Action, given: Any) -> Fail:
+    """Return the failure of a `with` that does not fit, with every problem and its path."""
+    try:
+        found = schema_problems(action.facts, action.unwrapped({} if given is None else given), "with")
+    except Exception as error:  # noqa: BLE001 - a description that cannot be built must not hide the failure
+        return Fail(
+            StepError(fail.error.code, f"{fail.error.message} ({failure_of(error).error.message})"), retry=False
+        )
+    if not found:
+        return fail
+    problems = [{"field": one.field, "message": one.message} for one in found]
+    return Fail(StepError(fail.error.code, fail.error.message, {"problems": problems}), retry=False)

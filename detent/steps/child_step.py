@@ -13,15 +13,16 @@ import msgspec
 
 from detent.errors import DetentError, InvalidInput, StoreError, Unavailable
 from detent.graph.model import Step, StepKind
+from detent.ids import RUN, show
 from detent.run.call import ChildPort, StepCall
 from detent.run.outcomes import Delegated, Done, Fail, Outcome, StepError
 from detent.run.start import StartRequest
+from detent.run.state import RunFacts
+from detent.steps.acting_user import CORRELATION_HEADER
 from detent.steps.protocol import Needs
 
 #: Seconds between two attempts to start a child while the node cannot write. They do not count as attempts of the step.
 PAUSE: Final = 1.0
-#: The parts of a run's input that its children have too, beside their own body.
-INHERITED: Final = ("principal", "correlation_id")
 
 
 class ChildExecutor:
@@ -40,7 +41,7 @@ class ChildExecutor:
         request = StartRequest(
             workflow=config["workflow"],
             body={} if body is None else body,
-            extra=inherited(call.view.facts.input),
+            extra=inherited(call.view.facts),
             version=config.get("version"),
             trigger="child",
         )
@@ -57,7 +58,7 @@ class ChildExecutor:
             except (Unavailable, StoreError):
                 await asyncio.sleep(PAUSE)
             except DetentError as error:
-                return Fail(_refusal(error), retry=False)
+                return Fail(refused_start(error), retry=False)
             else:
                 break
         if not detached:
@@ -65,14 +66,20 @@ class ChildExecutor:
         return Done(msgspec.json.encode({"output": None, "run_id": child.run_id}))
 
 
-def _refusal(error: DetentError) -> StepError:
+def refused_start(error: DetentError) -> StepError:
+    """Return the error of a step whose child run was refused."""
     problems = error.problems if isinstance(error, InvalidInput) else ()
     found = [{"field": problem.field, "message": problem.message} for problem in problems]
     message = f"the child run cannot be started: {error}"
     return StepError(error.code, message, {"problems": found} if found else None)
 
 
-def inherited(raw: bytes) -> dict[str, Any]:
-    """Return the parts of a run's input that its children have too."""
-    given = msgspec.json.decode(raw)
-    return {name: given[name] for name in INHERITED if name in given}
+def inherited(run: RunFacts) -> dict[str, Any]:
+    """Return the parts of a run's input that its children have too: the principal, and the correlation id.
+
+    The correlation id is that of the start: of its envelope, or of its header. Else it is the id of the first run."""
+    given = msgspec.json.decode(run.input)
+    header = given.get("headers", {}).get(CORRELATION_HEADER)
+    correlation = given.get("correlation_id") or header or show(RUN, run.id)
+    principal = {"principal": given["principal"]} if "principal" in given else {}
+    return {**principal, "correlation_id": correlation}

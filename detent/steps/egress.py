@@ -7,7 +7,7 @@ its exact host and port are allowed. An IPv6 address that contains an IPv4 addre
 
 The guard decides on addresses, not on texts. A name is resolved once, and every answer is checked. Steps connect only
 to checked addresses, and the socket factory checks the address of each connection again. Python actions are trusted
-code and do not use the guard.
+code and use the guard only for connections of their context.
 """
 
 from __future__ import annotations
@@ -157,6 +157,31 @@ class EgressGuard:
         if reason is not None:
             raise EgressDenied(_dialled.get() or host, reason)
         return socket.socket(family, kind, protocol)
+
+    def connect(self, host: str, port: int, timeout: float) -> socket.socket:
+        """Return a socket that is connected to an allowed address of a host, with this time limit. It blocks.
+
+        Raise EgressDenied if the name or one of its addresses is denied, OSError if none can be reached."""
+        self.check_host(host, port)
+        answers = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        for *_, where in answers:
+            address = _as_address(str(where[0]))
+            reason = "it is not an IP address" if address is None else self._policy.deny_address(address, port, host)
+            if reason is not None:
+                raise EgressDenied(host, reason)
+        failure: OSError = OSError(errno.EADDRNOTAVAIL, f"{host} has no address")
+        with self.towards(host):
+            for info in answers:
+                sock = self.open_socket(info)
+                try:
+                    sock.settimeout(timeout)
+                    sock.connect(info[4])
+                except OSError as error:
+                    failure = error
+                    sock.close()
+                else:
+                    return sock
+        raise failure
 
     def check_answers(self, host: str, answers: list[ResolveResult]) -> list[ResolveResult]:
         """Return the answers. Raise OSError if there are none, EgressDenied if one of them is denied."""

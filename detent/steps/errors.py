@@ -1,4 +1,5 @@
-"""Exceptions of steps: what an action raises to say how it failed, and what is wrong with its parameters or output."""
+"""Exceptions of steps: what an action raises or returns to say how it ended, and what is wrong with its parameters or
+output."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ from detent.values.text import plain_text
 
 LONGEST_WAIT: Final = 366 * 86_400.0
 EXCEPTION: Final = "exception"
+FAILED: Final = "failed"
 
 
 class ActionError(Exception):
@@ -41,6 +43,36 @@ class RetryLater(ActionError):
         self.seconds = wait
 
 
+class Failed(Permanent):
+    """The action failed and another attempt would not help. It may be returned as well as raised."""
+
+    def __init__(self, message: str = "", code: str = FAILED) -> None:
+        super().__init__(message, code=code)
+
+
+class RetriableFailure(RetryLater):
+    """The action failed and another attempt may help, not before `after` seconds. It may be returned as well as
+    raised."""
+
+    def __init__(self, message: str = "", code: str = FAILED, *, after: float | None = None) -> None:
+        super().__init__(after, message, code=code)
+
+
+class Succeeded(Exception):
+    """The action succeeded with this output. It may be returned as well as raised."""
+
+    def __init__(self, output: Any = None) -> None:
+        super().__init__(output)
+        self.output = output
+
+
+class Skipped(Exception):
+    """The step is skipped, for this reason. It may be returned as well as raised."""
+
+    def __init__(self, reason: str = "") -> None:
+        super().__init__(reason)
+
+
 class InvalidParameters(ValueError):
     """The parameters of the step do not fit the function it calls."""
 
@@ -64,6 +96,11 @@ def code_of(error: BaseException) -> str:
 def wait_of(error: BaseException) -> float | None:
     """Return how many seconds an error asks to wait, or `None` if it does not name a length of time."""
     return _in_seconds(_attribute(error, "seconds")) if issubclass(type(error), RetryLater) else None
+
+
+def output_of(result: Succeeded) -> Any:
+    """Return the output of a success that was raised or returned, whatever its class is."""
+    return _attribute(result, "output")
 
 
 def _attribute(error: BaseException, name: str) -> object:

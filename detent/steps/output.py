@@ -27,6 +27,7 @@ from detent.values.limits import BODY_LIMIT, LARGEST_INTEGER, NESTING_LIMIT, SMA
 _TEXT_FORMS: Final = (datetime, date, time, timedelta, UUID, Decimal)
 _PLAIN: Final[tuple[type[Any], ...]] = (str, int, float, list, tuple)
 _FRAME: Final = len(b'{"output":}')
+_LARGEST: Final = BODY_LIMIT + _FRAME
 
 
 def encode_output(value: Any) -> bytes:
@@ -38,29 +39,32 @@ def encode_output(value: Any) -> bytes:
         raise
     except BaseException as error:  # noqa: BLE001 - this runs code of the user's value, which may raise anything
         raise Unserialisable(f"the output cannot be stored: {describe(error)}") from None
-    if len(encoded) - _FRAME > BODY_LIMIT:
+    if len(encoded) > _LARGEST:
         raise OutputTooLarge(f"the output takes {len(encoded) - _FRAME:,} bytes, more than {BODY_LIMIT // 1024} KB")
     return encoded
 
 
 def _check(value: Any, depth: int) -> None:
     kind = type(value)
-    if kind is str or kind is bool or value is None:
+    if kind is dict:  # first, because it is the usual output
+        if depth >= NESTING_LIMIT:
+            _refuse_depth()
+        for key, item in value.items():
+            if type(key) is not str:
+                _check_key(key)
+            if type(item) is not str:
+                _check(item, depth + 1)
+    elif kind is str or kind is bool or value is None:
         return
-    if kind is int:
+    elif kind is int:
         if not SMALLEST_INTEGER <= value <= LARGEST_INTEGER:
             raise Unserialisable("the output has an integer beyond 64 bits in it; return it as text")
     elif kind is float:
         if not isfinite(value):
             raise Unserialisable(f"the output has a float in it that is {value}, which JSON cannot represent")
-    elif kind is dict:
-        _check_depth(depth)
-        for key, item in value.items():
-            if type(key) is not str:
-                _check_key(key)
-            _check(item, depth + 1)
     elif kind is list or kind is tuple:
-        _check_depth(depth)
+        if depth >= NESTING_LIMIT:
+            _refuse_depth()
         for item in value:
             _check(item, depth + 1)
     else:
@@ -108,9 +112,8 @@ def _check_key(key: object) -> None:
         raise Unserialisable(f"the output has a key of type {type(key).__qualname__} in it; keys must be text")
 
 
-def _check_depth(depth: int) -> None:
-    if depth >= NESTING_LIMIT:
-        raise Unserialisable(f"the output is nested more than {NESTING_LIMIT} deep, or contains itself")
+def _refuse_depth() -> None:
+    raise Unserialisable(f"the output is nested more than {NESTING_LIMIT} deep, or contains itself")
 
 
 _encode: Final = msgspec.json.Encoder(enc_hook=_as_plain).encode

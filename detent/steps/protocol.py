@@ -24,6 +24,7 @@ class Needs(Flag):
     PORT = auto()  # `call.view.port`: operations of a durable function; only together with VIEW
     CHILD = auto()  # `call.view.child`: the child run of the attempt; only together with VIEW
     ROW_LOCK = auto()  # the attempt may lock the run's row: the engine does not stop it, and waits for its end
+    OWN_LIMIT = auto()  # the executor ends the attempt at `call.timeout` by itself
 
 
 class StepExecutor(Protocol):
@@ -37,8 +38,8 @@ class StepExecutor(Protocol):
     def begin(self, call: StepCall) -> Outcome | Coroutine[Any, Any, Outcome]:
         """Run one attempt. Return its outcome if the work takes no time at all, else a coroutine that returns it.
 
-        The engine enforces `call.timeout` by cancelling the coroutine. Neither the call nor the coroutine raises:
-        every failure is a Fail. A cancellation passes through.
+        The engine enforces `call.timeout` by cancelling the coroutine, unless the step has its OWN_LIMIT. Neither the
+        call nor the coroutine raises: every failure is a Fail. A cancellation passes through.
         """
 
     async def close(self) -> None:

@@ -20,6 +20,7 @@ from contextlib import suppress
 from contextvars import copy_context
 from typing import Any, Final, Generic, TypeVar
 
+from detent.run.links import InvalidLink
 from detent.run.outcomes import Fail, StepError
 from detent.steps.errors import (
     EXCEPTION,
@@ -49,6 +50,7 @@ _PERMANENT: Final[dict[type[Exception], str]] = {
     InvalidParameters: "invalid_parameters",
     Unserialisable: "unserialisable",
     OutputTooLarge: "output_too_large",
+    InvalidLink: "invalid_link",
 }
 
 

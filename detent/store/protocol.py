@@ -14,10 +14,16 @@ or StoreError.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from typing import Final, Protocol
 
 from detent.run.journal import Entry
+from detent.store.catalog_protocol import CatalogStore
+from detent.store.letters import LetterStore, NewLetter
+from detent.store.links import LinkStore
+from detent.store.list_rows import FoundWorkflowRow, HeroRow, MarkSlice, Range, RunGroups, RunSlice, StepCounts
+from detent.store.overview_rows import OverviewStore
 from detent.store.rows import (
     CallbackRow,
     ClaimResult,
@@ -43,6 +49,7 @@ from detent.store.rows import (
     VersionRow,
     WorkflowRow,
 )
+from detent.store.templates import TemplateStore
 from detent.store.trigger_rows import FiringRow, FiringState, NewFiring, NewTrigger, OverlapRule, TriggerRow, Turn
 
 EVERY_RUN: Final = RunCriteria()
@@ -108,7 +115,7 @@ class NodeStore(Protocol):
 
         One start may be refused without the rest (see `NewRun`). Its callbacks, entries, activations, messages and end
         in the same flush are then left out, and everything else is written. In a repeated flush, a start that the first
-        sending inserted counts as inserted.
+        sending inserted counts as inserted. A claim of a link that another claim precedes is not inserted either.
 
         Raise StoreLocked if another transaction held one of its rows or keys for longer than about `patience` seconds.
         `None` means the store's default."""
@@ -124,6 +131,9 @@ class NodeStore(Protocol):
         horizon: int,
     ) -> ClaimResult | None:
         """Claim up to `limit` open runs, highest priority first, then the longest due.
+
+        If there are more, claims take turns (`Favoured`): any four of them in a row claim runs that are due, runs with
+        mail and runs of dead nodes, however many there are of another sort.
 
         A run is claimable if it is unowned, and has mail or a `wake_at` at most `horizon` microseconds ahead. It is
         also claimable if its owner is not a registered node. Only runs of these queues count (`None`: all), and only
@@ -151,6 +161,9 @@ class NodeStore(Protocol):
     async def archived(self, workflows: Sequence[bytes]) -> set[bytes]:
         """Return which of these workflows are archived."""
 
+    async def closed_waits(self, runs: Sequence[bytes]) -> set[tuple[bytes, str]]:
+        """Return (run, step) of every wait of these runs whose callback has expired."""
+
 
 class CommandStore(Protocol):
     """The verbs that commands (of API, command line, triggers) use. No verb changes a run's row."""
@@ -173,6 +186,12 @@ class CommandStore(Protocol):
         """Put a message into the inbox of an open run. Return False if the run does not exist or has ended.
 
         A run cannot end between the check and the insert: its end comes first, or its end finds the message."""
+
+    async def send_many(self, tenant: int, runs: Sequence[bytes], kind: MessageKind, data: bytes) -> set[bytes]:
+        """Put the same message into the inboxes of open runs as `send` does, in one transaction.
+
+        Return the runs that received it. The caller calls `send` for each of the others, which waits if the run is
+        locked. This verb never waits for a lock, so it cannot block a flush."""
 
     async def run(self, tenant: int, run: bytes) -> RunRow | None: ...
 
@@ -224,6 +243,70 @@ class CommandStore(Protocol):
         """Return the results that steps of this run stored in the user's own transactions, by step."""
 
 
+class ListStore(Protocol):
+    """The verbs of lists, counts and searches. They change nothing, and read no input and no output."""
+
+    async def look_at_runs(
+        self,
+        tenant: int,
+        *,
+        limit: int,
+        most: int,
+        where: RunCriteria = EVERY_RUN,
+        cursor: bytes | None = None,
+        oldest_first: bool = False,
+    ) -> RunSlice:
+        """List runs as `runs` does, but look at about `most` runs at most, and return the first `limit` that match.
+
+        The cursor of the next slice is the `end` of this one, or the last row if there are `limit` of them."""
+
+    async def mark_runs(
+        self, tenant: int, *, limit: int, most: int, where: RunCriteria = EVERY_RUN, cursor: bytes | None = None
+    ) -> MarkSlice:
+        """Return the marks of runs, newest first, as `look_at_runs` returns rows."""
+
+    async def group_runs(
+        self, tenant: int, *, limit: int, most: int, where: RunCriteria, cursor: bytes | None = None
+    ) -> RunGroups:
+        """Count the runs that `mark_runs` would return, by the values that lists are narrowed by."""
+
+    async def count_open(self, tenant: int, *, limit: int) -> Counter[tuple[bytes, int]]:
+        """Count the newest `limit` open runs by workflow and version. Pages of maps are left out of the counts."""
+
+    async def workflow_names(self, workflows: Sequence[bytes]) -> dict[bytes, str]:
+        """Return the names of these workflows. A deleted workflow has its name still."""
+
+    async def count_steps(self, runs: Sequence[bytes]) -> dict[bytes, StepCounts]:
+        """Count the steps of each run that have an end in its journal. A run without one is left out."""
+
+    async def count_in_ranges(self, tenant: int, what: Range, bounds: Sequence[bytes]) -> list[int]:
+        """Count runs with an id in each range [bounds[n], bounds[n + 1])."""
+
+    async def count_failed(self, tenant: int, *, since: int, limit: int) -> int:
+        """Count the runs that failed or timed out at `since` or later, up to `limit`."""
+
+    async def stuck(self, tenant: int, *, before: int, limit: int) -> list[bytes]:
+        """Return the open runs that no node goes on with, in the order of their ids.
+
+        They were due at `before` or earlier and have no owner, or their owner is not registered."""
+
+    async def hero_types(self, tenant: int, *, limit: int) -> list[str]:
+        """Return the types of heroes, sorted."""
+
+    async def heroes(
+        self, tenant: int, type_: str, *, prefix: str = "", after: str | None = None, limit: int
+    ) -> list[HeroRow]:
+        """List the heroes of a type by id, those that begin with `prefix` and come after `after`."""
+
+    async def find_workflows(
+        self, tenant: int, *, limit: int, text: str | None = None, after: str | None = None
+    ) -> list[FoundWorkflowRow]:
+        """List workflows by name, those whose name or title has that text, and that come after `after`."""
+
+    async def find_triggers(self, tenant: int, *, text: str, limit: int) -> list[TriggerRow]:
+        """List the triggers whose name has that text, by id."""
+
+
 class WorkflowStore(Protocol):
     """The verbs of workflows, their versions and their drafts. They are verbs of commands."""
 
@@ -254,12 +337,13 @@ class WorkflowStore(Protocol):
         status `draft` stays as it is."""
 
     async def save_draft(
-        self, draft: NewDraft, *, expected: int | None = None, unpublished: bool = False
+        self, draft: NewDraft, *, expected: int | None = None, unpublished: bool = False, new: bool = False
     ) -> SavedDraft | Unsaved:
         """Save the draft of the workflow of that name. If there is none, create it with the status `draft`.
 
-        `expected` is the revision of the draft to replace, 0 if there must be none (CHANGED otherwise; MISSING if
-        there is no workflow). `unpublished`: return PUBLISHED unless the status of the workflow is `draft`."""
+        With `new`, return TAKEN if there is a workflow of that name. `expected` is the revision of the draft to
+        replace, 0 if there must be none (CHANGED otherwise; MISSING if there is no workflow). `unpublished`: return
+        PUBLISHED unless the status of the workflow is `draft`."""
 
     async def draft(self, tenant: int, workflow: bytes) -> DraftRow | None:
         """Return the draft of a workflow."""
@@ -379,8 +463,16 @@ class TriggerStore(Protocol):
         open run or an older due firing makes it QUEUED: it is tried again a second later. It is SKIPPED instead if
         `most_queued` are queued already. With CANCEL_PREVIOUS the open runs are returned with GO."""
 
-    async def end_firing(self, firing: bytes, *, state: FiringState, run: bytes | None, message: str | None) -> None:
-        """Write how a firing ended, unless it has ended already."""
+    async def end_firing(
+        self,
+        firing: bytes,
+        *,
+        state: FiringState,
+        run: bytes | None,
+        message: str | None,
+        letter: NewLetter | None = None,
+    ) -> None:
+        """Write how a firing ended, and its dead letter, in one transaction, unless it has ended already."""
 
     async def prune_firings(self, *, before: int, limit: int) -> int:
         """Delete up to `limit` ended firings that were received before `before`. Return how many were deleted."""
@@ -438,7 +530,20 @@ class Hints(Protocol):
         """Call `heard` for every hint of another node. Return when the connection is lost."""
 
 
-class Store(NodeStore, CommandStore, WorkflowStore, TriggerStore, MaintenanceStore, Protocol):
+class Store(
+    NodeStore,
+    CommandStore,
+    ListStore,
+    WorkflowStore,
+    TemplateStore,
+    TriggerStore,
+    OverviewStore,
+    LinkStore,
+    LetterStore,
+    CatalogStore,
+    MaintenanceStore,
+    Protocol,
+):
     """A complete store. `hints` is `None` if its nodes can only poll."""
 
     hints: Hints | None

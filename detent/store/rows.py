@@ -13,6 +13,8 @@ from typing import Final, NamedTuple
 
 from detent.errors import StoreError
 from detent.run.journal import Entry
+from detent.store.letters import NewLetter
+from detent.store.links import LinkKey, NewLink
 from detent.store.trigger_rows import NewTrigger
 
 #: The kind of a run's first row in a timeline, which is not an entry of its journal.
@@ -76,6 +78,8 @@ class NewRun(NamedTuple):
     check: StartCheck = StartCheck.NONE
     active_key: str | None = None  # at most one open run of a tenant has it
     successor_of: bytes | None = None  # the run whose active key it takes
+    stage: str | None = None  # what it waits for at once; a run without an owner only
+    stage_step: str | None = None
 
 
 class NewCallback(NamedTuple):
@@ -100,7 +104,7 @@ class Park(NamedTuple):
 
     The run then waits in that queue with that priority; `None` leaves them unchanged. A run that was moved to another
     version has that `version` and needs its `code` from then on; `None` leaves them unchanged too. With `kept` the node
-    goes on owning the run."""
+    goes on owning the run. `stage` is what the run waits for, `stage_step` the step that waits. A claim clears both."""
 
     run: bytes
     generation: int
@@ -111,6 +115,8 @@ class Park(NamedTuple):
     version: int | None = None
     code: str | None = None
     kept: bool = False
+    stage: str | None = None
+    stage_step: str | None = None
 
 
 class End(NamedTuple):
@@ -153,6 +159,16 @@ class Flush:
     expiries: list[tuple[bytes, str]] = field(default_factory=list)
     messages: list[Message] = field(default_factory=list)
     consumed: list[int] = field(default_factory=list)
+    links: list[NewLink] = field(default_factory=list)
+    letters: list[NewLetter] = field(default_factory=list)
+
+    def sorted_links(self) -> list[NewLink]:
+        """Return the first claim of each resource, in one order for every node, so that two nodes cannot deadlock."""
+        return sorted({link.key: link for link in reversed(self.links)}.values())
+
+    def unlinked(self, inserted: Collection[tuple[LinkKey, bytes]]) -> frozenset[tuple[LinkKey, bytes]]:
+        """Return the claims that are not among the inserted ones."""
+        return frozenset({(link.key, link.run) for link in self.links}.difference(inserted))
 
     def continued(self) -> list[End]:
         """Return the ends of runs that continue as another run."""
@@ -174,11 +190,13 @@ class Flushed(NamedTuple):
 
     `expired`: the (run, step) of `expiries` whose callback is now expired, by this flush or before. The others were
     received first, and their payload is in the inbox. `refused`: the ids of the starts that were not inserted; nothing
-    else of them was written either."""
+    else of them was written either. `unlinked`: the claims of links, each with its run, that were not inserted because
+    a run had the resource already, perhaps the same one (`link_owners` says which)."""
 
     now: int
     expired: frozenset[tuple[bytes, str]]
     refused: frozenset[bytes] = frozenset()
+    unlinked: frozenset[tuple[LinkKey, bytes]] = frozenset()
 
 
 class ClaimedRun(NamedTuple):
@@ -201,6 +219,23 @@ class ClaimedRun(NamedTuple):
     parent: bytes | None
     hero_type: str | None = None
     hero_id: str | None = None
+
+
+class Favoured(IntEnum):
+    """The sort of runs that comes first in a claim.
+
+    Claims take turns, or a backlog of one sort would keep the others waiting without bound. In the turn of mail, a run
+    that is not due comes before one that is, because the other one has a second turn.
+    """
+
+    BEST = 0
+    MAILED = 1
+    ORPHANED = 2
+    DUE = 3
+
+    def next(self) -> Favoured:
+        """Return whose turn the next claim is."""
+        return Favoured((self + 1) % 4)
 
 
 class ClaimResult(NamedTuple):
@@ -321,6 +356,9 @@ class RunRow(NamedTuple):
     origin_kind: str | None = None
     fired_by: bytes | None = None
     active_key: str | None = None
+    stage: str | None = None
+    stage_step: str | None = None
+    stage_epoch: int | None = None
 
 
 def released_key(run: bytes) -> str:
@@ -360,8 +398,13 @@ def hero_of(row: RunRow | ClaimedRun) -> tuple[str, str] | None:
 class RunCriteria:
     """A filter of runs. A field that is not given does not narrow it.
 
-    `started_after` and `started_before` bound `started_at` as [after, before). `owned`: whether a node owns the run.
-    `without`: runs that this started are left out."""
+    `started_after` and `started_before` bound `started_at` as [after, before). `first` and `last` bound the id, and so
+    when the run was accepted, as [first, last). `owned`: whether a node owns the run. `without`: runs that this started
+    are left out. `ended_after`: the run has ended, at that time or later.
+
+    `stages` are kinds of `StageKind`, as they are at `now`. `error` is part of the error, whatever the case of letters.
+    So is `text` of the name of the workflow, the hero's id, the value of a label, the error, the request id or the step
+    that the run waits at; or the last bytes of the id are `id_end`, in hexadecimal digits."""
 
     workflow: bytes | None = None
     statuses: tuple[str, ...] = ()
@@ -377,6 +420,16 @@ class RunCriteria:
     started_before: int | None = None
     owned: bool | None = None
     without: str | None = None
+    version: int | None = None
+    stages: tuple[str, ...] = ()
+    now: int | None = None
+    ids: tuple[bytes, ...] = ()
+    first: bytes | None = None
+    last: bytes | None = None
+    ended_after: int | None = None
+    error: str | None = None
+    text: str | None = None
+    id_end: str | None = None
 
     def given(self) -> dict[str, object]:
         """Return the given fields by name."""
@@ -534,9 +587,12 @@ class VersionRow(NamedTuple):
 
 
 class NodeOffer(NamedTuple):
-    """What a registered node serves: its queues (`None`: all) and its user actions. Its lease ends at `until`."""
+    """What a registered node serves: its queues (`None`: all) and its user actions. Its lease ends at `until`.
+
+    `version` is that of its code, `None` if it did not say."""
 
     node: bytes
     queues: tuple[str, ...] | None
     actions: tuple[str, ...]
     until: int
+    version: str | None = None

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
@@ -17,6 +17,7 @@ from detent.run.call import StepCall
 from detent.run.outcomes import Done, Fail, Outcome, StepError
 from detent.steps.http.response import HttpAnswer, outcome_of
 from detent.steps.output import encode_output
+from detent.steps.stated_outcomes import with_run
 from detent.steps.user_code import failure_of
 from detent.testing.clock import Length, seconds_of
 
@@ -90,11 +91,23 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class StepRequest:
-    """The argument of a callable answer, if it takes one. `parameters` are the rendered parameters of the step."""
+    """The argument of a callable answer, if it takes one. `parameters` are the rendered parameters of the step. `item`
+    is the index of an item of a map."""
 
     step: str
     attempt: int = 1
     parameters: Any = None
+    item: int | None = None
+
+
+class CallPlace(NamedTuple):
+    """The step that a call is made for. A page of a map has its own names of steps, so this has that of the map, and
+    the index of the item."""
+
+    workflow: str
+    step: str
+    item: int | None = None
+    is_first: bool = True  # whether it is in the run that the test started
 
 
 class Answers:
@@ -125,6 +138,10 @@ class Answers:
         found = (name, key.partition("#")[0], name.partition("#")[0])
         return next((one for one in found if one in self._given), None)
 
+    def key_for(self, place: CallPlace) -> str:
+        """Return the key under which a step is answered: its name, in whichever run it is."""
+        return place.step
+
     def after(self, key: str) -> Instant:
         """Return how long after the start of the run the answer comes."""
         return self._after.get(self.name_for(key) or key, 0)
@@ -148,10 +165,12 @@ class Answers:
             return given
         return given(asked) if _takes_one(given) else given()
 
-    def outcome(self, call: StepCall) -> Outcome | Coroutine[Any, Any, Outcome]:
-        """Return the outcome of a step that has an answer and does not run."""
-        asked = StepRequest(call.step, call.attempt, call.parameters)
-        silence = self.silence(call.step)
+    def outcome(self, call: StepCall, place: CallPlace) -> Outcome | Coroutine[Any, Any, Outcome] | None:
+        """Return the outcome of a step that has an answer and does not run, or `None` for a step that runs."""
+        if place.step not in self:
+            return None
+        asked = StepRequest(place.step, call.attempt, call.parameters, place.item)
+        silence = self.silence(place.step)
         if silence is not None:
             return Fail(StepError("timeout", silence), timed_out=True)
         try:
@@ -171,7 +190,7 @@ def _outcome(call: StepCall, answer: Any) -> Outcome:
     if _is_error(answer):
         raise answer
     if call.kind is not StepKind.HTTP:
-        return Done(encode_output(value_of(answer)))
+        return Done(with_run(call, encode_output(value_of(answer))))
     response = answer if isinstance(answer, Response) else Response(answer)
     body = None if response.body is None else msgspec.Raw(msgspec.json.encode(plain(response.body)))
     request = f"{call.parameters.get('method', 'GET')} {call.parameters.get('url', '')}"

@@ -24,15 +24,18 @@ from detent.run.state import Checkpoint
 from detent.settings import Settings
 from detent.steps.action_step import ActionExecutor
 from detent.steps.actions import registry
+from detent.steps.child_step import ChildExecutor
 from detent.steps.egress import EgressPolicy
 from detent.steps.http.step import HttpExecutor, HttpSettings
+from detent.steps.links import Reservations
 from detent.steps.output import encode_output
 from detent.steps.protocol import Needs, StepExecutor
+from detent.steps.templates.action import TemplatePort, core_actions
 from detent.steps.user_code import failure_of
 from detent.testing.answers import Output, StepRequest, value_of
 from detent.testing.ids import WISHED, id_of_child
 from detent.testing.python_stage import StagedBodies, StagedRegistry
-from detent.testing.stage import Counted, SameThread, Stage, Staged, is_dead
+from detent.testing.stage import AnsweredChildren, Counted, SameThread, Stage, Staged, is_dead
 from detent.testing.store import for_ever
 
 # The children of durable functions: the id of a child is derived from its parent, and an answer can replace the child.
@@ -148,6 +151,7 @@ def executors(
     initial_state: Any,
     kept: dict[tuple[bytes, str], bytes],
     *,
+    reservations: Reservations,
     strict: bool = False,
 ) -> Mapping[StepKind, StepExecutor]:
     """Return an executor for each kind of step. Steps may call this machine.
@@ -158,10 +162,10 @@ def executors(
     http = HttpSettings(ca_file=Path(settings.ca_file) if settings.ca_file else None)
     whole: list[StepExecutor] = [
         HttpExecutor(policy, http, wall=clock.wall),
-        ActionExecutor(registry, pool=pool),
+        ActionExecutor(registry, pool=pool, core=core_actions(TemplatePort()), reservations=reservations),
     ]
     staged, transactions = StagedRegistry(stage, initial_state), MemoryKeeper(kept)
-    steps = StagedBodies(stage, pool, transactions)
+    steps = StagedBodies(stage, pool, transactions, reservations)
     functions = FunctionExecutor(clock=clock, registry=staged, steps=steps, strict=strict)
     inside: list[StepExecutor] = [
         ClassExecutor(staged, pool=pool, now=clock.wall, transactions=transactions),
@@ -169,6 +173,7 @@ def executors(
     ]
     made: dict[StepKind, Any] = {one.kind: Staged(one, stage) for one in whole}
     made |= {one.kind: Counted(one, stage) for one in inside}
+    made[ChildExecutor.kind] = AnsweredChildren(ChildExecutor(), stage)
     return cast(Mapping[StepKind, StepExecutor], made)
 
 

@@ -29,6 +29,7 @@ from detent.python.functions.workflow import FunctionWorkflow
 from detent.python.registry import CodeKind, PythonRegistry, Registered, registry
 from detent.python.transactions import Transactions
 from detent.run.outcomes import Fail, StepError
+from detent.steps.links import Reservations
 from detent.steps.user_code import ThreadPool
 from detent.testing.answers import Answers, Output, StepRequest, value_of
 from detent.testing.stage import Killed, Stage
@@ -163,8 +164,10 @@ def check_state(workflow: str, given: Any) -> None:
 class StagedBodies(StepRunner):
     """Runs the steps of durable functions on the stage, plain ones in the test's thread."""
 
-    def __init__(self, stage: Stage, pool: ThreadPool, transactions: Transactions) -> None:
-        super().__init__(pool, transactions)
+    def __init__(
+        self, stage: Stage, pool: ThreadPool, transactions: Transactions, reservations: Reservations | None = None
+    ) -> None:
+        super().__init__(pool, transactions, reservations)
         self._stage = stage
 
     def begin(

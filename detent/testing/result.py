@@ -163,4 +163,5 @@ def _step(name: str, outcome: str | None, attempts: int, result: Any, error: Ste
 
 def _value(kind: StepKind, raw: bytes | None) -> Any:
     result = {} if raw is None else _decode(raw)
-    return result.get("body" if kind in (StepKind.HTTP, StepKind.WAIT) else "output")
+    # A map has the outputs of its items, whatever kind they have.
+    return result.get("body" if kind in (StepKind.HTTP, StepKind.WAIT) and "output" not in result else "output")

@@ -315,7 +315,7 @@ class Trial:
             return False
         waits = [*world.open_waits(parked.new.id), *world.open_signals(parked.new.id)]
         children = [row for row in world.store.table.values() if row.new.parent == parked.new.id and row.is_open()]
-        is_silent = any(self._answers.silence(key) is None for _, key, _ in waits)
+        is_silent = any(self._answers.silence(world.answer_key(run, key)) is None for run, key, _ in waits)
         return is_silent or any(self._is_forgotten(world, child) for child in children)
 
     async def _complaint(self, world: World, run: bytes, ending: Speedrun) -> str:

@@ -13,7 +13,7 @@ from detent.run.call import StepCall
 from detent.run.outcomes import Outcome
 from detent.steps.protocol import Needs, StepExecutor
 from detent.steps.user_code import ThreadCall, ThreadPool
-from detent.testing.answers import Answers
+from detent.testing.answers import Answers, CallPlace
 from detent.testing.clock import LIFE, FakeLoop, end, outside_of_loops
 from detent.testing.store import for_ever
 
@@ -56,6 +56,8 @@ class Stage:
         self.signals: dict[tuple[bytes, str], asyncio.Future[Any]] = {}  # that functions wait for, by run and key
         self.time_left: Callable[[str], float] = lambda key: 0.0  # until the answer to a key comes
         self.is_beyond: Callable[[bytes], bool] = lambda run: False  # whether that run must not continue
+        self.place_of: Callable[[StepCall], CallPlace] = lambda call: CallPlace("", call.step)
+        self.calls: list[tuple[CallPlace, StepCall]] = []  # of steps that are answered or run as a whole
         self.forgotten: dict[str, None] = {}  # operations that durable functions began and did not await
         self._works: set[Any] = set()
 
@@ -149,16 +151,38 @@ class Staged:
         self._inner, self._stage = inner, stage
 
     def needs(self, step: Step) -> Needs:
-        return self._inner.needs(step)
+        # The engine ends every attempt in time: an answer that never comes has no limit of its own.
+        return self._inner.needs(step) & ~Needs.OWN_LIMIT
 
     def begin(self, call: StepCall) -> Outcome | Coroutine[Any, Any, Outcome]:
         stage = self._stage
         if not stage.begins(call.step):
             return stage.for_ever()
-        work = stage.answers.outcome(call) if call.step in stage.answers else self._inner.begin(call)
+        place = stage.place_of(call)
+        stage.calls.append((place, call))
+        work = stage.answers.outcome(call, place) or self._inner.begin(call)
         if asyncio.iscoroutine(work):
             return stage.counted(stage.waited_for(call.step, work), work)
         return work if stage.ended(call.step) else stage.for_ever()
+
+    async def close(self) -> None:
+        await self._inner.close()
+
+
+class AnsweredChildren:
+    """The executor of child runs. A child that has an answer is not started."""
+
+    def __init__(self, inner: StepExecutor, stage: Stage) -> None:
+        self._inner, self._stage = inner, stage
+
+    def needs(self, step: Step) -> Needs:
+        return self._inner.needs(step)
+
+    def begin(self, call: StepCall) -> Outcome | Coroutine[Any, Any, Outcome]:
+        place = self._stage.place_of(call)
+        self._stage.calls.append((place, call))
+        answered = None if is_dead() else self._stage.answers.outcome(call, place)
+        return answered or self._inner.begin(call)
 
     async def close(self) -> None:
         await self._inner.close()

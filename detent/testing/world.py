@@ -21,12 +21,13 @@ from detent.graph import codec
 from detent.ids import RUN, show
 from detent.instant import SECOND, Instant
 from detent.run.call import Op, name_of
-from detent.run.journal import Kind
+from detent.run.journal import Kind, family_in
 from detent.settings import Settings
 from detent.steps.actions import registry
+from detent.steps.links import Reservations
 from detent.store.memory.tables import StoredRun
 from detent.store.rows import CallbackState, MessageKind
-from detent.testing.answers import Answers, Response, StepRequest, plain, value_of
+from detent.testing.answers import Answers, CallPlace, Response, StepRequest, plain, value_of
 from detent.testing.clock import NO_ID, FakeClock, FakeLoop, Life, outside_of_loops
 from detent.testing.executors import executors
 from detent.testing.ids import Ids
@@ -66,6 +67,7 @@ class World:
         self.store.is_dead = is_dead
         self.answers = answers or Answers()
         self.stage = Stage(self.loop, self.answers)
+        self.stage.place_of = lambda call: self._place_of(call.run_id, call.step)
         self._began = self.clock.wall()
         self.stage.time_left = lambda key: max(0, self._due(key) - self.clock.wall()) / SECOND
         self.tokens = CallbackTokens("a key for tests", "http://detent.test")
@@ -121,7 +123,13 @@ class World:
         self.lives += 1
         life = Life()
         made = executors(
-            self.stage, _SETTINGS, self.clock, self.initial_state, self.store.results, strict=self.is_strict
+            self.stage,
+            _SETTINGS,
+            self.clock,
+            self.initial_state,
+            self.store.results,
+            reservations=Reservations(self.store),
+            strict=self.is_strict,
         )
         engine = Engine(
             self.store,
@@ -177,6 +185,18 @@ class World:
                     return answer.result()
         finally:
             self._asking -= 1
+
+    def _place_of(self, run: bytes, step: str) -> CallPlace:
+        """Return the step that a call is made for. A call of a page of a map is made for an item of the map."""
+        row = self.store.table.get(run)
+        if row is None:
+            return CallPlace("", step)
+        name, family = self.store.saved[row.new.workflow].new.name, family_in(row.new.opening)
+        if family is None or family.page is None:
+            return CallPlace(name, step, None, family is None)
+        above = self.store.table.get(row.new.parent or b"")
+        is_first = above is None or above.new.parent is None
+        return CallPlace(name, family.page.step, family.page.first + int(step[1:]), is_first)
 
     # -- time
 
@@ -247,7 +267,8 @@ class World:
     def _send_answer(self) -> bool:
         for run, step, _ in self.open_waits():
             if self._is_to_be_answered(run, step):
-                answer = value_of(self.answers.of(StepRequest(self.answers.name_for(step) or step)))
+                key = self.answer_key(run, step)
+                answer = value_of(self.answers.of(StepRequest(self.answers.name_for(key) or key)))
                 self.loop.create_task(self.deliver(run, step, answer), context=NO_ID.copy())
                 return True
         for run, key, _ in self.open_signals():
@@ -259,13 +280,18 @@ class World:
 
     def _is_to_be_answered(self, run: bytes, key: str) -> bool:
         """Return whether an answer is due and was not sent yet, and mark it as sent."""
-        if not self._has_answer(run, key) or self._due(key) > self.clock.wall():
+        if not self._has_answer(run, key) or self._due(self.answer_key(run, key)) > self.clock.wall():
             return False
         self._answered.add((run, key))
         return True
 
     def _has_answer(self, run: bytes, key: str) -> bool:
-        return (run, key) not in self._answered and key in self.answers and self.answers.silence(key) is None
+        asked = self.answer_key(run, key)
+        return (run, key) not in self._answered and asked in self.answers and self.answers.silence(asked) is None
+
+    def answer_key(self, run: bytes, key: str) -> str:
+        """Return the key under which a wait or a signal of a run is answered."""
+        return key if key.startswith("@") else self.answers.key_for(self._place_of(run, key))
 
     def _due(self, key: str) -> Instant:
         return self._began + self.answers.after(key)
@@ -273,7 +299,8 @@ class World:
     def _next_answer(self) -> Instant | None:
         """Return when the next answer is due, or None."""
         waits = [*self.open_waits(), *self.open_signals()]
-        return min((self._due(key) for run, key, _ in waits if self._has_answer(run, key)), default=None)
+        times = (self._due(self.answer_key(run, key)) for run, key, _ in waits if self._has_answer(run, key))
+        return min(times, default=None)
 
     def open_waits(self, of: bytes | None = None) -> list[tuple[bytes, str, str]]:
         """Return run, step and name of the callbacks that are active now. The name includes its number."""

@@ -8,8 +8,8 @@ from detent.auth.caller import Caller
 from detent.commands import EngineCommands
 from detent.ids import NewId
 from detent.instant import Instant
-from detent.store.protocol import TriggerStore
-from detent.triggers.context import TriggerContext
+from detent.triggers.context import TriggerContext, TriggerStores
+from detent.triggers.dead_letters import LetterCommands
 from detent.triggers.editor import MOST_PREVIEWED, TriggerEditor
 from detent.triggers.firing import Backfilled, FiringCommands
 from detent.triggers.processor import Processor
@@ -27,13 +27,20 @@ class TriggerCommands:
         self.editor = TriggerEditor(context, caller)
         self.firings = FiringCommands(context, caller, self.editor)
         self.receiver = ReceiverCommands(context, caller, self.editor, self.firings.intake)
+        self.letters = LetterCommands(context, caller, self.editor, self.firings.intake)
 
 
 class EngineTriggers:
     """The commands on the triggers of one engine's store. `for_caller` binds them."""
 
     def __init__(
-        self, commands: EngineCommands, store: TriggerStore, *, now: Callable[[], Instant], new_id: NewId, base_url: str
+        self,
+        commands: EngineCommands,
+        store: TriggerStores,
+        *,
+        now: Callable[[], Instant],
+        new_id: NewId,
+        base_url: str,
     ) -> None:
         self._context = TriggerContext(commands, store, now=now, new_id=new_id, base_url=base_url)
 

@@ -3,20 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Protocol
 
 from detent.auth.caller import Caller
 from detent.commands import EngineCommands
 from detent.ids import NewId
 from detent.instant import Instant
+from detent.store.letters import LetterStore
 from detent.store.protocol import TriggerStore
 from detent.triggers.processor import Processor
+
+
+class TriggerStores(TriggerStore, LetterStore, Protocol):
+    """The verbs of triggers and of dead letters."""
 
 
 class TriggerContext:
     """What every part shares: an engine's commands, its store and its processor of firings, a clock and new ids."""
 
     def __init__(
-        self, commands: EngineCommands, store: TriggerStore, *, now: Callable[[], Instant], new_id: NewId, base_url: str
+        self,
+        commands: EngineCommands,
+        store: TriggerStores,
+        *,
+        now: Callable[[], Instant],
+        new_id: NewId,
+        base_url: str,
     ) -> None:
         self.commands = commands
         self.store = store

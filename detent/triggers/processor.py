@@ -18,6 +18,7 @@ from detent.expressions import ExpressionError
 from detent.ids import RUN, TRIGGER, WORKFLOW, show
 from detent.observe.failpoints import reach
 from detent.run.start import StartRequest
+from detent.store.letters import LetterKind, NewLetter
 from detent.store.protocol import TriggerStore
 from detent.store.trigger_rows import FiringRow, FiringState, OverlapRule, TriggerRow, Verdict
 from detent.triggers import record
@@ -28,6 +29,10 @@ LEASE: Final = 10.0
 MOST_QUEUED: Final = 100
 _CANCELLED_AT_ONCE: Final = 16
 CONDITION_ERROR: Final = "condition_error"
+#: How a firing ends that leaves a dead letter, and the reasons for which it leaves none: a run of its hero is active,
+#: and the trigger was deleted.
+_DEAD: Final = (FiringState.REFUSED, FiringState.ERRORED)
+_ALIVE: Final = (AlreadyActive.code, NotFound.code)
 
 Ending = tuple[FiringState, FiringReason | None, bytes | None]  # with the run
 
@@ -114,12 +119,33 @@ class Processor:
         self, firing: FiringRow, state: FiringState, why: FiringReason | None, run: bytes | None = None
     ) -> None:
         message = None if why is None else why.message if why.code is None else record.encode_reason(why)
-        await self._store.end_firing(firing.id, state=state, run=run, message=message)
+        letter = _dead_letter(firing, why) if state in _DEAD and why is not None and why.code not in _ALIVE else None
+        await self._store.end_firing(firing.id, state=state, run=run, message=message, letter=letter)
 
 
 def _start_request(firing: FiringRow, trigger: TriggerRow, payload: FiringPayload) -> StartRequest:
     workflow = show(WORKFLOW, trigger.workflow)
     return payload.start(workflow, trigger=firing.kind, request_id=request_id(firing), fired_by=firing.trigger)
+
+
+def _dead_letter(firing: FiringRow, why: FiringReason) -> NewLetter:
+    """Return the dead letter of a firing that can never start a run. It has the id of the firing."""
+    kind = LetterKind.EVENT if firing.kind == "event" else LetterKind.FIRING
+    return NewLetter(
+        id=firing.id,
+        tenant=firing.tenant,
+        kind=str(kind),
+        workflow=firing.workflow,
+        run=None,
+        step=None,
+        source=firing.id,
+        trigger=firing.trigger,
+        reason=why.code or "refused",
+        message=why.text(),
+        payload=record.encode_request(record.request_of(firing)),
+        attempts=1,
+        last_error=why.message,
+    )
 
 
 def request_id(firing: FiringRow) -> str:

@@ -200,6 +200,11 @@ def encode_request(kept: FiringPayload) -> bytes:
     return _encoder.encode(kept)
 
 
+def read_request(data: bytes) -> FiringPayload:
+    """Decode an encoded request."""
+    return _decoder.decode(data)
+
+
 def request_of(firing: FiringRow) -> FiringPayload:
     """Decode the request from the firing's row. A firing of a schedule has no request: its body is `{}`."""
     return (

@@ -40,19 +40,23 @@ def trigger_document(row: TriggerRow, base_url: str) -> TriggerDocument:
 
 def firing_document(row: FiringRow, *, whole: bool = False) -> FiringDocument:
     """Build the document of a firing; lists leave out the request."""
-    request, why = record.request_of(row), record.decode(row.message)
-    return FiringDocument(
-        id=show(FIRING, row.id),
-        trigger_id=show(TRIGGER, row.trigger),
-        type=row.kind,
-        status=row.state,
-        scheduled_at=_when(request.scheduled_at),
-        received_at=as_datetime(row.at),
-        run_id=None if row.run is None else show(RUN, row.run),
-        message=None if why is None else why.text(),
-        replay_of=None if row.replay_of is None else show(FIRING, row.replay_of),
-        request=request.document() if whole else None,
-    )
+    return FiringDocument(**firing_fields(row), request=record.request_of(row).document() if whole else None)
+
+
+def firing_fields(row: FiringRow) -> dict[str, Any]:
+    """Return the fields of the document of a firing, without its request."""
+    why = record.decode(row.message)
+    return {
+        "id": show(FIRING, row.id),
+        "trigger_id": show(TRIGGER, row.trigger),
+        "type": row.kind,
+        "status": row.state,
+        "scheduled_at": _when(record.request_of(row).scheduled_at),
+        "received_at": as_datetime(row.at),
+        "run_id": None if row.run is None else show(RUN, row.run),
+        "message": None if why is None else why.text(),
+        "replay_of": None if row.replay_of is None else show(FIRING, row.replay_of),
+    }
 
 
 def hide(config: dict[str, Any]) -> dict[str, Any]:

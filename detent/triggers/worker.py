@@ -129,10 +129,19 @@ def _after(cron: str, timezone: str, slot: Instant) -> Instant | None:
 
 
 def _missed_message(taken: Taken, since: Instant, now: Instant, policy: str) -> str:
+    """Say which slots started no run, and what was started instead."""
     count = f"more than {MOST_SLOTS}" if taken.passed_more else str(taken.passed)
     slots = "slot" if count == "1" else "slots"
+    late = [slot for slot in taken.slots if now - slot > micros(GRACE)]
+    if not late:
+        done = "no run was started for a slot that was missed"
+    elif len(late) == 1:
+        done = f"the slot of {iso(late[0])} was started late"
+    else:
+        done = f"{len(late)} slots from {iso(late[0])} on were started late"
     return (
-        f"{count} {slots} from {iso(since)} on passed while no node was running (noticed {iso(now)}; missed: {policy})"
+        f"{count} {slots} from {iso(since)} on passed while no node was running and started nothing; {done} "
+        f"(missed: {policy}, noticed {iso(now)})"
     )
 
 

@@ -20,7 +20,11 @@ ID_LIMIT: Final = 255
 INPUT_LIMIT: Final = SIZE_LIMIT
 #: The maximum number of bytes of a definition, and so of any request to the API.
 DEFINITION_LIMIT: Final = 1024 * 1024
+#: The maximum number of bytes of a document that describes another service's API.
+IMPORT_LIMIT: Final = 20 * 1024 * 1024
 #: The maximum number of bytes of a request or response of a step.
 BODY_LIMIT: Final = SIZE_LIMIT
+#: The maximum number of bytes of an answer of which an action of a connector takes parts.
+PAGE_LIMIT: Final = 4 * 1024 * 1024
 HEADER_COUNT_LIMIT: Final = 64
 HEADER_BYTES_LIMIT: Final = 16 * 1024

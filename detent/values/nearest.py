@@ -5,10 +5,13 @@ from itertools import islice
 
 MOST_NAMES = 1_000
 LONGEST_NAME = 64
+#: Fewer letters begin too many names to be the beginning of the one that is meant.
+SHORTEST_BEGINNING = 4
 
 
 def nearest(name: str, known: Iterable[str], within: int = 3) -> str | None:
-    """Return the known name that a person most likely meant, or `None` if none is within `within` edits.
+    """Return the known name that a person most likely meant, or `None`: the one with the fewest edits, at most
+    `within`, else the only one that begins with the name.
 
     In a tie the first one wins."""
     wanted = _folded(name)
@@ -16,12 +19,16 @@ def nearest(name: str, known: Iterable[str], within: int = 3) -> str | None:
     allowed = min(within, max(1, len(wanted) // 3))
     if len(name) > LONGEST_NAME:
         return None
-    for candidate in islice(known, MOST_NAMES):
+    candidates = list(islice(known, MOST_NAMES))
+    for candidate in candidates:
         distance = _distance(wanted, _folded(candidate), allowed)
         if distance is not None:
             best, allowed = candidate, distance - 1
         if allowed < 0:
             break
+    if best is None and len(wanted) >= SHORTEST_BEGINNING:
+        longer = [candidate for candidate in candidates if _folded(candidate).startswith(wanted)]
+        return longer[0] if len(longer) == 1 else None
     return best
 
 

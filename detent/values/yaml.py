@@ -1,4 +1,4 @@
-"""YAML 1.2 as plain JSON values, built from the parser's events.
+"""YAML 1.2 as plain JSON values, built from the parser's events; and JSON values as YAML.
 
 The parser (libyaml) only reports the structure. The values are resolved here, with our own stack. So depth, aliases and
 keys are checked while reading, each with its line, whatever the text contains. (A loader that recurses crashes the
@@ -32,11 +32,14 @@ _LONGEST_NUMBER: Final = 400
 _PLAIN_TAGS: Final = frozenset({"!", "tag:yaml.org,2002:str", "tag:yaml.org,2002:map", "tag:yaml.org,2002:seq"})
 
 
-def load_yaml(text: str, *, depth: int) -> Any:
-    """Return the one document of a YAML text. Raise InvalidDefinition with line and column of what is wrong."""
+def load_yaml(text: str, *, depth: int, most: int = _MOST_VALUES, is_foreign: bool = False) -> Any:
+    """Return the one document of a YAML text, with at most so many values. Raise InvalidDefinition with line and column
+    of what is wrong.
+
+    `is_foreign`: other programs read the text too, so a key that is a number is taken as it is written."""
     if _TAG_DIRECTIVES.search(text):
         raise refused("tags are not supported; remove the %TAG lines", None)
-    builder = _Builder(depth)
+    builder = _Builder(depth, most, is_foreign)
     try:
         for event in yaml.parse(text, Loader=_LOADER):
             builder.take(event)
@@ -71,9 +74,11 @@ class _Open:
 class _Builder:
     """Takes events one by one and builds the value they describe."""
 
-    def __init__(self, depth: int) -> None:
+    def __init__(self, depth: int, most: int, is_foreign: bool) -> None:
         self.document: Any = None
         self._depth = depth
+        self._most = most
+        self._is_foreign = is_foreign
         self._documents = 0
         self._open: list[_Open] = []
         self._anchors: dict[str, tuple[Any, int]] = {}
@@ -155,7 +160,7 @@ class _Builder:
     def _key(self, event: Any, plain: bool) -> str:
         if plain and event.value == "<<":
             raise refused("merge keys (<<) are not part of YAML 1.2; write the fields out", event.start_mark)
-        if plain and not isinstance(_resolved(event), str):
+        if plain and not self._is_foreign and not isinstance(_resolved(event), str):
             raise refused(f'a key must be text; write "{event.value[:40]}":', event.start_mark)
         key = self._new_key(event.value, event)
         if event.anchor is not None:
@@ -174,8 +179,8 @@ class _Builder:
     def _count(self, values: int, event: Any) -> None:
         """Count values. Aliases count as often as they are used: a few lines must not become a million values."""
         self._size += values
-        if self._size > _MOST_VALUES:
-            raise refused(f"more than {_MOST_VALUES} values, aliases included", event.start_mark)
+        if self._size > self._most:
+            raise refused(f"more than {self._most} values, aliases included", event.start_mark)
 
 
 def _resolved(event: Any) -> bool | int | float | str | None:
@@ -193,3 +198,26 @@ def _resolved(event: Any) -> bool | int | float | str | None:
     if _OTHER_BASE.fullmatch(word):
         return int(word, 0)
     return int(word) if _INTEGER.fullmatch(word) else float(word)
+
+
+class _Writer(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]  # which of them is known at runtime
+    """Writes JSON values without anchors. Texts that YAML 1.2 would read as something else are quoted."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+def _write_text(writer: Any, text: str) -> Any:
+    is_plain = text not in _WORDS and not any(
+        kind.fullmatch(text) for kind in (_INTEGER, _OTHER_BASE, _FLOAT, _NOT_A_NUMBER)
+    )
+    return writer.represent_scalar("tag:yaml.org,2002:str", text, style=None if is_plain else '"')
+
+
+_Writer.add_representer(str, _write_text)
+
+
+def dump_yaml(value: Any) -> str:
+    """Return a JSON value as YAML that `load_yaml` reads as the same value."""
+    written: str = yaml.dump(value, Dumper=_Writer, sort_keys=False, allow_unicode=True, width=100)
+    return written

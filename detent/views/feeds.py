@@ -210,6 +210,13 @@ class FeedReader:
         """Return whether no more entries will come, because the run has ended or this process stops."""
         return self.has_ended or self._feed.is_closed
 
+    def ready(self) -> Entry | None:
+        """Return the next entry if it is in memory already."""
+        entry = self._page.popleft() if self._page else self._feed.after(self.cursor)
+        if entry is not None:
+            self.cursor = entry.seq
+        return entry
+
     async def next(self, timeout: float | None = None) -> Entry | None:
         """Return the next entry. Return None if `is_done`, or after `timeout` seconds."""
         try:
@@ -221,9 +228,8 @@ class FeedReader:
     async def _next(self) -> Entry | None:
         feed = self._feed
         while not self.is_done:
-            entry = self._page.popleft() if self._page else feed.after(self.cursor)
+            entry = self.ready()
             if entry is not None:
-                self.cursor = entry.seq
                 return entry
             if self.cursor >= feed.low:
                 await feed.changed()
@@ -266,6 +272,11 @@ class Feeds:
         self._listeners = 0
         self._stop_listening: Callable[[], None] | None = None
         self._is_closed = False
+        self._closers: list[Callable[[], None]] = []
+
+    def when_closed(self, close: Callable[[], None]) -> None:
+        """Call `close` when the feeds are closed: other streams of this process end at the same time."""
+        self._closers.append(close)
 
     async def status(self, tenant: int, run: bytes) -> str | None:
         """Return the status in a run's row, or None if the run does not exist."""
@@ -318,6 +329,8 @@ class Feeds:
     async def close(self) -> None:
         """Release all readers and waiters, also those that come later."""
         self._is_closed = True
+        for close in self._closers:
+            close()
         ending = [feed.close() for feed in self._feeds.values()]
         await self._endings.close()
         await asyncio.gather(*ending, return_exceptions=True)

@@ -11,7 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from detent.documents.answers import NULL
-from detent.documents.journal import EntryDocument, StepFailure
+from detent.documents.journal import EntryDocument, PageDocument, StepFailure
 from detent.documents.runs import (
     AttemptDocument,
     CallbackDocument,
@@ -20,13 +20,15 @@ from detent.documents.runs import (
     ItemDocument,
     OriginDocument,
     ParentDocument,
+    ResourceDocument,
     RunDocument,
     RunSummary,
+    StageDocument,
     StepDocument,
     SuspectDocument,
 )
 from detent.graph.model import StepKind
-from detent.ids import NODE, RUN, TRIGGER, WORKFLOW, show
+from detent.ids import NODE, RUN, TRIGGER, WORKFLOW, made_at, show
 from detent.instant import Instant, as_datetime, micros
 from detent.planner.fold import NO_VERSIONS, fold
 from detent.planner.moves.code import graph_of
@@ -35,16 +37,19 @@ from detent.planner.suspects import is_suspect, is_suspect_run, waits_as_suspect
 from detent.run.call import Op, op_of
 from detent.run.journal import Decided, Entry, EntryData, Kind, decode_data, family_in
 from detent.run.outcomes import StepError
-from detent.run.state import Checkpoint, Operation, Phase, RunFacts, RunState
+from detent.run.stage import StageKind, stage_kind
+from detent.run.state import Checkpoint, MapState, Operation, Phase, RunFacts, RunState
 from detent.run.status import TERMINAL, Status
-from detent.store.rows import CallbackRow, CallbackState, RunRow, hero_of
+from detent.store.links import LinkRow
+from detent.store.list_rows import ListedRun
+from detent.store.rows import NO_ID, CallbackRow, CallbackState, RunRow, hero_of
 
 _decode = msgspec.json.Decoder().decode
 _encoder = msgspec.json.Encoder()
 _NODE_ID: Final = re.compile(r"[0-9a-f]{32}")
 
 
-class _StepResult(msgspec.Struct):
+class StoredResult(msgspec.Struct):
     """The stored result of a step. Its output goes into the document as it is stored, without being decoded."""
 
     status_code: msgspec.Raw = NULL
@@ -58,8 +63,8 @@ class _StepResult(msgspec.Struct):
     items: dict[str, int] = {}
 
 
-_read_result = msgspec.json.Decoder(_StepResult).decode
-_NO_RESULT: Final = _StepResult()
+read_result = msgspec.json.Decoder(StoredResult).decode
+_NO_RESULT: Final = StoredResult()
 
 
 def _when(instant: Instant | None) -> datetime | None:
@@ -103,7 +108,7 @@ def entry_document(entry: Entry) -> EntryDocument:
         finished=data.finished,
         carried=list(data.carried),
         skipped=list(dict.fromkeys([*decided.skipped, *decided.given_up])),
-        failed={step: _as_failure(error) for step, error in {**data.crashed, **decided.errors}.items()},
+        failed={step: as_failure(error) for step, error in {**data.crashed, **decided.errors}.items()},
         answers=decided.answers,
         notes=list(decided.notes.values()),
         sleep_until={step: as_datetime(until) for step, until in sleep.items()},
@@ -111,6 +116,10 @@ def entry_document(entry: Entry) -> EntryDocument:
         run_status=decided.run,
         version=data.version,
         was=data.was,
+        child_run_id=data.child,
+        item_count=None if data.map is None else data.map.count,
+        pages=data.pages,
+        page=None if data.page is None else PageDocument(data.page.child, data.page.succeeded, data.page.failed),
     )
 
 
@@ -129,10 +138,10 @@ def _by(entry: Entry, data: EntryData) -> str | None:
 
 
 def _failure(error: StepError | None) -> StepFailure | None:
-    return None if error is None else _as_failure(error)
+    return None if error is None else as_failure(error)
 
 
-def _as_failure(error: StepError) -> StepFailure:
+def as_failure(error: StepError) -> StepFailure:
     return StepFailure(error.code, error.message, error.detail)
 
 
@@ -187,10 +196,10 @@ def _attempt(entry: Entry, data: EntryData, status: str | None, retry_at: Instan
 
 def _ended(one: Checkpoint, attempts: list[AttemptDocument], begun: Entry | None) -> StepDocument:
     op = op_of(one.key)
-    result = _read_result(one.result) if one.result else _NO_RESULT
+    result = read_result(one.result) if one.result else _NO_RESULT
     return StepDocument(
         status=str(one.ending),
-        type=_type(op),
+        type=operation_kind(op),
         started_at=_since(op, attempts, begun),
         finished_at=as_datetime(one.at),
         duration_ms=attempts[-1].duration_ms if attempts else None,
@@ -204,7 +213,7 @@ def _open(one: Operation, attempts: list[AttemptDocument], begun: Entry | None) 
     op = op_of(one.key)
     document = StepDocument(
         status=_WORDS.get(op, "waiting"),
-        type=_type(op),
+        type=operation_kind(op),
         started_at=_since(op, attempts, begun),
         finished_at=None,
         duration_ms=None,
@@ -222,7 +231,8 @@ def _open(one: Operation, attempts: list[AttemptDocument], begun: Entry | None) 
     return document
 
 
-def _type(op: Op) -> str:
+def operation_kind(op: Op) -> str:
+    """Return the word for what an operation does."""
     return _TYPES.get(op, str(op).removeprefix("@"))
 
 
@@ -232,7 +242,7 @@ def _since(op: Op, attempts: list[AttemptDocument], begun: Entry | None) -> date
     return None if begun is None else as_datetime(begun.at)
 
 
-_CALLBACK_WORDS: Final = {CallbackState.RECEIVED: "consumed"}
+CALLBACK_WORDS: Final = {CallbackState.RECEIVED: "consumed"}
 #: The entries that end an attempt, and the status of an attempt that neither succeeded nor failed.
 _ATTEMPTS: Final = {
     Kind.ENDED: None,
@@ -250,6 +260,8 @@ def run_document(
     callbacks: Sequence[CallbackRow],
     callback_url: Callable[[str], str],
     versions: Mapping[int, Prepared] = NO_VERSIONS,
+    *,
+    now: Instant,
 ) -> RunDocument:
     """Build the document of one run, the same on every route. Its input, output and results are not decoded."""
     state = fold_row(row, prepared, entries, callback_url, versions)
@@ -262,7 +274,7 @@ def run_document(
         step.name: _step(prepared, state, step.index, attempts.get(step.name, []), owned=row.owner is not None)
         for step in prepared.steps
     }
-    for name, child in _children_by_step(prepared, entries).items():
+    for name, child in children_by_step(prepared, entries).items():
         steps[name].child_run_id = child
     return RunDocument(
         id=show(RUN, row.id),
@@ -286,13 +298,58 @@ def run_document(
         trigger_id=None if row.fired_by is None else show(TRIGGER, row.fired_by),
         labels=_decode(row.labels) if row.labels else {},
         hero=_hero(row),
+        stage=stage_document(row, now) if status not in TERMINAL else None,
+        duration_ms=None if not_begun else _span(row),
+        node=_node(row),
+        queued_ms=_queued(row, attempts),
         callbacks=[_callback(callback, callback_url) for callback in callbacks],
         steps=steps | operation_documents(state, entries),
-        suspect=_suspect(prepared, state),
+        suspect=suspect_document(prepared, state),
     )
 
 
-def run_summary(row: RunRow) -> RunSummary:
+#: A row of a run, whole or as lists read it.
+SummaryRow = RunRow | ListedRun
+
+
+def stage_document(row: SummaryRow, now: Instant) -> StageDocument | None:
+    """Build the document of the stage of a run, by its row alone. Return None if the run has ended."""
+    if row.ended_at is not None or row.status in TERMINAL:
+        return None
+    is_current = row.stage_epoch == row.generation
+    kind = stage_kind(
+        status=row.status,
+        owned=row.owner is not None,
+        wake_at=row.wake_at,
+        stage=row.stage,
+        is_current=is_current,
+        now=now,
+    )
+    has_step = is_current and kind == row.stage
+    until = None if kind in (StageKind.QUEUED, StageKind.RUNNING) else row.wake_at
+    since = row.wake_at if kind is StageKind.QUEUED else None
+    return StageDocument(str(kind), row.stage_step if has_step else None, _when(until), _when(since))
+
+
+def _span(row: SummaryRow) -> float | None:
+    """Return how many milliseconds an ended run took. A clock that is behind makes it 0, not negative."""
+    return None if row.ended_at is None else max(0, row.ended_at - row.started_at) / 1000
+
+
+def _node(row: SummaryRow) -> str | None:
+    is_owned = row.owner is not None and row.owner != NO_ID and row.ended_at is None
+    return show(NODE, row.owner) if is_owned and row.owner is not None else None
+
+
+def _queued(row: RunRow, attempts: Mapping[str, Sequence[AttemptDocument]]) -> float | None:
+    """Return the milliseconds from the acceptance of a run to its first attempt that has ended."""
+    begun = [attempt.started_at for found in attempts.values() for attempt in found]
+    if not begun:
+        return None
+    return max(0.0, (min(begun) - as_datetime(made_at(row.id))).total_seconds() * 1000)
+
+
+def run_summary(row: SummaryRow, now: Instant) -> RunSummary:
     """Build the document of a run in a list, by its row alone."""
     is_pending = is_yet_to_begin(row)
     begins = as_datetime(row.started_at)
@@ -314,10 +371,13 @@ def run_summary(row: RunRow) -> RunSummary:
         trigger_id=None if row.fired_by is None else show(TRIGGER, row.fired_by),
         labels=_decode(row.labels) if row.labels else {},
         hero=_hero(row),
+        stage=stage_document(row, now),
+        duration_ms=None if is_pending else _span(row),
+        node=_node(row),
     )
 
 
-def _suspect(prepared: Prepared, state: RunState) -> SuspectDocument | None:
+def suspect_document(prepared: Prepared, state: RunState) -> SuspectDocument | None:
     """Build the document of a suspect run, or return None if the run is not suspect.
 
     It has the number of adoptions without progress, the strikes of each step, and which steps are in flight or wait.
@@ -336,33 +396,46 @@ def _suspect(prepared: Prepared, state: RunState) -> SuspectDocument | None:
     )
 
 
-def shown_status(row: RunRow) -> str:
+def shown_status(row: SummaryRow) -> str:
     """Return the status by the row alone. The row of a delayed run has `pending` until its node first releases it, but
     a node that owns it has begun it."""
     return str(Status.RUNNING) if row.status == Status.PENDING and row.owner is not None else row.status
 
 
-def is_yet_to_begin(row: RunRow) -> bool:
+def is_yet_to_begin(row: SummaryRow) -> bool:
     """Return whether a delayed run has not begun, or never will."""
     return shown_status(row) == Status.PENDING or _ended_before_it_began(row)
 
 
-def _ended_before_it_began(row: RunRow) -> bool:
+def _ended_before_it_began(row: SummaryRow) -> bool:
     return row.ended_at is not None and row.ended_at < row.started_at
 
 
-def _origin(row: RunRow) -> OriginDocument | None:
+def _origin(row: SummaryRow) -> OriginDocument | None:
     return None if row.origin is None else OriginDocument(show(RUN, row.origin), row.origin_kind or "")
 
 
-def _parent(row: RunRow) -> ParentDocument | None:
+def _parent(row: SummaryRow) -> ParentDocument | None:
     if row.parent is None:
         return None
-    family = family_in(row.opening)
+    family = family_in(row.opening if isinstance(row, RunRow) else row.family)
     return ParentDocument(show(RUN, row.parent), None if family is None else family.step)
 
 
-def _hero(row: RunRow) -> HeroDocument | None:
+def resource_document(row: LinkRow) -> ResourceDocument:
+    """Build the document of a resource that belongs to a run."""
+    return ResourceDocument(
+        system=row.system,
+        type=row.type,
+        id=row.id,
+        url=row.url,
+        run_id=show(RUN, row.run),
+        step=row.step,
+        linked_at=as_datetime(row.at),
+    )
+
+
+def _hero(row: SummaryRow) -> HeroDocument | None:
     return None if row.hero_type is None else HeroDocument(row.hero_type, row.hero_id or "")
 
 
@@ -397,7 +470,7 @@ def _callback(row: CallbackRow, callback_url: Callable[[str], str]) -> CallbackD
     return CallbackDocument(
         step=row.step,
         url=callback_url(row.step),
-        status=_CALLBACK_WORDS.get(state, str(state)),
+        status=CALLBACK_WORDS.get(state, str(state)),
         created_at=as_datetime(row.created_at),
         expires_at=_when(row.until),
     )
@@ -415,7 +488,7 @@ def _attempts_by_step(entries: Sequence[Entry]) -> dict[str, list[AttemptDocumen
     return found
 
 
-def _children_by_step(prepared: Prepared, entries: Sequence[Entry]) -> dict[str, str]:
+def children_by_step(prepared: Prepared, entries: Sequence[Entry]) -> dict[str, str]:
     """Return the last child run of each step that has one."""
     names = {prepared.steps[index].name for index in prepared.child_steps}
     started = [entry for entry in entries if entry.kind == Kind.STARTED and entry.step in names]
@@ -459,18 +532,24 @@ def _step(
 def _add_items(document: StepDocument, state: RunState, index: int) -> None:
     """Add what a map has gathered, and the counts of its items."""
     stored, found = state.results.get(index), state.maps.get(index)
-    result = _NO_RESULT if stored is None else _read_result(stored)
+    result = _NO_RESULT if stored is None else read_result(stored)
     if found is not None:
-        pages = ceil(found.count / found.size)
-        document.items = ItemCounts(count=found.count, succeeded=found.succeeded, failed=found.failed, pages=pages)
+        document.items = item_counts(found)
     elif result.items:
         document.items = ItemCounts(**result.items, pages=0)
     document.output = result.output
     document.is_truncated = result.truncated or None
 
 
-def item_document(state: RunState, index: int, first: int, run: str, *, owned: bool) -> ItemDocument:
-    """Build the document of an item from the state of its page, whose first item has the number `first`."""
+def item_counts(found: MapState) -> ItemCounts:
+    """Build the counts of the items of a map."""
+    pages = ceil(found.count / found.size)
+    return ItemCounts(count=found.count, succeeded=found.succeeded, failed=found.failed, pages=pages)
+
+
+def item_document(state: RunState, index: int, first: int, run: str, child: str | None, *, owned: bool) -> ItemDocument:
+    """Build the document of an item from the state of its page, whose first item has the number `first`. `child` is the
+    run that it started."""
     stored = state.results.get(index)
     return ItemDocument(
         index=first + index,
@@ -479,6 +558,7 @@ def item_document(state: RunState, index: int, first: int, run: str, *, owned: b
         error=_failure(state.errors.get(index)),
         result=_stored(stored or None),
         run_id=run,
+        child_run_id=child,
     )
 
 
@@ -503,7 +583,7 @@ def step_status(state: RunState, index: int, *, owned: bool) -> str:
 
 
 def _add_result(document: StepDocument, kind: StepKind, stored: bytes | None) -> None:
-    result: Any = _NO_RESULT if stored is None else _read_result(stored)
+    result: Any = _NO_RESULT if stored is None else read_result(stored)
     if kind in (StepKind.HTTP, StepKind.WAIT):
         document.status_code = result.status_code
         document.headers = result.headers

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
 from typing import Any
 
 import aiohttp
+from yarl import URL
 
 from detent.api.server.listener import listening
 from detent.process import LOOPBACK, App, bind, run_app
@@ -16,6 +19,7 @@ from detent.run.status import TERMINAL
 from detent.settings import Settings
 
 PATIENCE = 60.0
+_KEYS = itertools.count()
 
 
 @dataclass
@@ -34,11 +38,18 @@ class Detent:
     def __init__(self, app: App, session: aiohttp.ClientSession) -> None:
         self.app, self._session = app, session
 
-    async def call(self, method: str, path: str, **options: Any) -> Answer:
+    async def call(self, method: str, path: str | URL, **options: Any) -> Answer:
         async with self._session.request(method, path, **options) as answer:
             text = await answer.text()
             is_json = answer.content_type == "application/json"
             return Answer(answer.status, answer.headers, text, await answer.json() if is_json else None)
+
+    @asynccontextmanager
+    async def opened(self, method: str, path: str, headers: dict[str, str]) -> AsyncIterator[aiohttp.ClientResponse]:
+        """An answer whose body is read by the caller. The connection is closed after it."""
+        async with self._session.request(method, path, headers=headers) as answer:
+            yield answer
+            answer.close()
 
     async def save(self, definition: str) -> dict[str, Any]:
         answer = await self.call("POST", "/api/v1/workflows", data=definition)
@@ -47,8 +58,16 @@ class Detent:
         return document
 
     async def start(self, workflow: str, body: Any) -> dict[str, Any]:
-        answer = await self.call("POST", f"/api/v1/workflows/{workflow}/trigger", json=body)
-        assert answer.status == 201, answer.text
+        """Start a run. While the database does not answer, ask again under the same key, as the answer 503 says."""
+        key = f"start-{next(_KEYS)}-{os.getpid()}"
+        async with asyncio.timeout(PATIENCE):
+            while True:
+                place, headers = f"/api/v1/workflows/{workflow}/trigger", {"Idempotency-Key": key}
+                answer = await self.call("POST", place, json=body, headers=headers)
+                if answer.status != 503:
+                    break
+                await asyncio.sleep(0.1)  # less than Retry-After says, because nothing else is asked meanwhile
+        assert answer.status in (200, 201), answer.text
         document: dict[str, Any] = answer.json["data"]
         return document
 

@@ -85,6 +85,7 @@ class Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
         self.is_up = asyncio.Event()
+        self.lost = 0  # connections that have ended
 
     async def startup(self, sockets: Any = None) -> None:
         await super().startup(sockets)
@@ -105,7 +106,9 @@ async def streaming(store: object, *, patience: float = 30.0) -> AsyncIterator[t
     feeds = Feeds(cast(CommandStore, store), SystemClock())
 
     class Impatient(Connection):
-        pass
+        def connection_lost(self, exc: Exception | None) -> None:
+            server.lost += 1
+            super().connection_lost(exc)
 
     Impatient.patience = patience
     api = Litestar(
@@ -137,9 +140,11 @@ async def main(patience: float) -> None:
             match command:
                 case ["write", count]:
                     await tape.write(int(count))
+                case ["patience", seconds]:  # of readers that stop to read from now on
+                    cast(type[Connection], server.config.http).patience = float(seconds)
                 case ["end"]:
                     tape.end()
-            say(connections=server.connections)
+            say(connections=server.connections, lost=server.lost)
 
 
 def say(**facts: Any) -> None:

@@ -199,5 +199,8 @@ async def test_a_bulk_retry_on_the_current_version_says_first_what_it_would_do(d
     assert (done["done"], done["previews"]) == (1, [])
     [made] = (await detent.call("GET", f"{RUNS}?origin={old['id']}")).json["data"]
     assert made["version"] == 2
+    again = (await detent.call("POST", f"{RUNS}/bulk", json=body)).json["data"]
+    refused = {"run_id": old["id"], "message": f"it was run again already, as {made['id']}"}
+    assert (again["previews"], again["refused"]) == ([], [refused]), "a dry run refuses what the retry itself refuses"
     wrong = {"action": "cancel", "filter": {"workflow": "order"}, "version": "current"}
     assert (await detent.call("POST", f"{RUNS}/bulk", json=wrong)).status == 400

@@ -42,6 +42,8 @@ tasks:
     action: core.echo
     with: {a: "{{tasks.a.body}}", b: "{{tasks.b.body}}"}
 """
+#: On a machine where all starts of a race take longer than the time that they wait, the race is run again with more.
+LONGER_AND_LONGER = (3, 12, 60)
 
 
 async def waiting(detent: Detent, name: str, step: str, body: Any = None) -> tuple[dict[str, Any], dict[str, str]]:
@@ -150,33 +152,45 @@ async def test_the_callbacks_of_many_runs_are_not_mixed_up(detent: Detent) -> No
 @pytest.mark.slow
 @pytest.mark.case("C9")
 async def test_a_callback_in_the_instant_of_the_timeout_counts_wholly_or_not_at_all(detent: Detent) -> None:
-    await detent.save(SHORT.replace("300ms", "3s"))
-    answered = await asyncio.gather(*(at_the_last_instant(detent, "short", number) for number in range(150)))
+    both = {(200, "success"), (410, "timeout")}
     seen: Counter[tuple[int, str]] = Counter()
-    for each, answer in answered:
-        run = await detent.ended(each)
-        step = run["tasks"]["w"]
-        seen[answer.status, step["status"]] += 1
-        assert step["body"] == ({"run": each["run_id"]} if answer.status == 200 else None)
-        assert statuses(run)["after"] == ("skipped" if answer.status == 200 else "success")
-        assert run["status"] == "completed"
-    assert set(seen) == {(200, "success"), (410, "timeout")}
+    for seconds in LONGER_AND_LONGER:
+        await detent.save(SHORT.replace("short", f"in-{seconds}").replace("300ms", f"{seconds}s"))
+        answered = await at_the_last_instants(detent, f"in-{seconds}", 150)
+        for each, answer in answered:
+            run = await detent.ended(each)
+            step = run["tasks"]["w"]
+            seen[answer.status, step["status"]] += 1
+            assert step["body"] == ({"run": each["run_id"]} if answer.status == 200 else None)
+            assert statuses(run)["after"] == ("skipped" if answer.status == 200 else "success")
+            assert run["status"] == "completed"
+        if set(seen) >= both:
+            break
+    assert set(seen) == both
 
 
 @pytest.mark.slow
 @pytest.mark.case("C10")
 async def test_a_run_that_expires_as_its_last_step_ends_has_one_ending_and_keeps_it(detent: Detent) -> None:
-    await detent.save("name: brief\nmax_duration: 3s\ntasks:\n  w: {wait_for_webhook: {}}\n")
-    answered = await asyncio.gather(*(at_the_last_instant(detent, "brief", number) for number in range(100)))
+    both = {"completed", "timeout"}
     endings = Counter[str]()
-    for each, answer in answered:
-        run = await detent.ended(each)
-        endings[run["status"]] += 1
-        assert answer.status in (200, 410)
-        assert (run["status"], statuses(run)["w"]) in {("completed", "success"), ("timeout", "cancelled")}
-        assert answer.status == 200 or run["status"] == "timeout"
-        assert await detent.run(each) == run
-    assert set(endings) == {"completed", "timeout"}
+    for seconds in LONGER_AND_LONGER:
+        await detent.save(f"name: in-{seconds}\nmax_duration: {seconds}s\ntasks:\n  w: {{wait_for_webhook: {{}}}}\n")
+        answered = await at_the_last_instants(detent, f"in-{seconds}", 100)
+        for each, answer in answered:
+            run = await detent.ended(each)
+            endings[run["status"]] += 1
+            assert answer.status in (200, 410)
+            assert (run["status"], statuses(run)["w"]) in {("completed", "success"), ("timeout", "cancelled")}
+            assert answer.status == 200 or run["status"] == "timeout"
+            assert await detent.run(each) == run
+        if set(endings) >= both:
+            break
+    assert set(endings) == both
+
+
+async def at_the_last_instants(detent: Detent, workflow: str, count: int) -> list[tuple[dict[str, Any], Answer]]:
+    return await asyncio.gather(*(at_the_last_instant(detent, workflow, number) for number in range(count)))
 
 
 async def at_the_last_instant(detent: Detent, workflow: str, number: int) -> tuple[dict[str, Any], Answer]:

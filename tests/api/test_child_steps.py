@@ -10,42 +10,24 @@ from typing import Any
 
 import pytest
 
-from detent.steps.actions import action
+from detent.steps.actions import Registry, registry
 from tests.api.server import Detent, serving, statuses
+from tests.forms.graphs import PARENT_WORKFLOW
 
 POSTED: list[dict[str, Any]] = []
 
 
-@action("slack.post-message")
 def post_message(channelId: str, message: str) -> dict[str, Any]:  # noqa: N803 - as the workflow writes it
     POSTED.append({"channelId": channelId, "message": message})
     return {"ts": len(POSTED)}
 
 
-PARENT = {
-    "id": "parent-workflow",
-    "displayName": "Parent with Child Workflow",
-    "startNode": "invoke-child",
-    "nodes": [
-        {
-            "id": "invoke-child",
-            "nodeType": "subworkflow",
-            "workflowId": "child-workflow",
-            "workflowVersion": 2,
-            "parameters": {"input": "{{ trigger.data }}"},
-            "waitForCompletion": True,
-            "edges": [{"targetNode": "process-result", "when": "success"}],
-        },
-        {
-            "id": "process-result",
-            "actionType": "slack.post-message",
-            "parameters": {
-                "channelId": "{{ trigger.channelId }}",
-                "message": "Child workflow completed with: {{ context.data['invoke-child'].outputs.result }}",
-            },
-        },
-    ],
-}
+@pytest.fixture(autouse=True)
+def slack(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let an action of this process answer in place of the connector, for these tests only."""
+    mine = Registry()
+    mine.add("slack.post-message", post_message)
+    monkeypatch.setitem(vars(registry)["_actions"], "slack.post-message", mine.find("slack.post-message"))
 
 
 @pytest.fixture(params=["sqlite", "postgres", "mariadb"])
@@ -120,12 +102,12 @@ SLEEP = {"nap": {"sleep": "10m"}}
 ECHO = {"say": {"action": "core.echo", "with": {"got": "{{ trigger.body }}"}}}
 
 
-async def test_the_example_of_the_requirements(detent: Detent) -> None:
+async def test_parent_with_child_workflow_waits_for_version_2_of_its_child_and_posts_its_output(detent: Detent) -> None:
     for number in (1, 2, 3):
         write = save if number == 1 else save_again
         output = {"result": f"version {number} got {{{{ trigger.body.input }}}}"}
         await write(detent, "child-workflow", {"say": {"action": "core.echo"}}, output=output)
-    await detent.save(json.dumps(PARENT))
+    await detent.save(PARENT_WORKFLOW)
     published = await detent.call("POST", "/api/v1/workflows/parent-workflow/publish")
     assert published.status in (200, 201), published.text
     started = await detent.start("parent-workflow", {"data": 42, "channelId": "C1"})
@@ -187,12 +169,16 @@ async def test_a_cancelled_child_fails_its_step_and_is_not_started_again(detent:
 
 async def test_a_step_that_is_out_of_time_cancels_its_child(detent: Detent) -> None:
     await save(detent, "child", SLEEP)
-    await save(detent, "parent", {"child": {"workflow": "child", "timeout": "300ms"}})
-    started = await detent.start("parent", {})
-    ended = await detent.ended(started)
-    assert statuses(ended) == {"child": "timeout"}
-    child = ended["tasks"]["child"]["child_run_id"]
-    assert child in ended["tasks"]["child"]["error"]["message"]
+    child = message = ""
+    for name, limit in (("short", "300ms"), ("long", "3s"), ("longer", "20s")):
+        await save(detent, name, {"child": {"workflow": "child", "timeout": limit}})
+        ended = await detent.ended(await detent.start(name, {}))
+        assert statuses(ended) == {"child": "timeout"}
+        child, message = ended["tasks"]["child"]["child_run_id"], ended["tasks"]["child"]["error"]["message"]
+        if child in message:  # else the time was over before the child had begun
+            break
+    assert child
+    assert child in message
     await run_until(detent, child, "cancelled")
 
 
@@ -262,10 +248,47 @@ async def test_children_nest_no_deeper_than_allowed(quick: Detent) -> None:
     assert (deepest["workflow"], error["code"]) == ("w5", "nesting_depth")
 
 
+@pytest.mark.parametrize("form", ["steps", "graph"])
+@pytest.mark.parametrize("each", [False, True])
+async def test_a_workflow_that_would_start_itself_is_refused(quick: Detent, form: str, each: bool) -> None:
+    """A form that is live at once refuses it when it is saved, and one that is published refuses it then."""
+
+    def starts(name: str, child: str) -> str:
+        more = {"forEach" if form == "graph" else "for_each": [1, 2]} if each else {}
+        if form == "steps":
+            return json.dumps({"name": name, "tasks": {"go": {"workflow": child, **more}}})
+        node = {"id": "go", "nodeType": "subworkflow", "workflowId": child, **more}
+        return json.dumps({"id": name, "displayName": name, "startNode": "go", "nodes": [node]})
+
+    async def made(name: str, child: str) -> tuple[int, list[str]]:
+        answer = await quick.call("POST", "/api/v1/workflows", data=starts(name, child))
+        if form == "graph" and answer.status == 201:
+            answer = await quick.call("POST", f"/api/v1/workflows/{name}/publish")
+        problems = answer.json.get("details", {}).get("validation_errors", [])
+        return answer.status, [f"{one['field']}: {one['message']}" for one in problems]
+
+    place = {"steps": "tasks.go.workflow", "graph": "nodes.go.workflowId"}[form]
+    assert await made("self", "self") == (400, [f"{place}: the workflow would start itself: self -> self"])
+    leaf = await save(quick, "leaf", ECHO)
+    assert (await made("first", "leaf"))[0] in (200, 201)
+    assert (await made("second", "first"))[0] in (200, 201)
+    # Now the first is to start the second, by its name or by its id.
+    second = (await get(quick, "/workflows/second"))["id"]
+    for child in ("second", second):
+        answer = await quick.call("PUT", "/api/v1/workflows/first", data=starts("first", child))
+        if form == "graph":
+            answer = await quick.call("POST", "/api/v1/workflows/first/publish")
+        shown = f"first -> {child} -> first"
+        assert (answer.status, shown in answer.text) == (400, True), answer.text
+    assert (await made("third", leaf["id"]))[0] in (200, 201), "a child is named by its id too"
+
+
 async def test_a_workflow_does_not_start_itself_unless_that_is_allowed(quick: Detent) -> None:
     stop = {"if": "trigger.body.n > 0"}
-    await save(quick, "loop", {"child": {"workflow": "loop", "with": {"n": "{{ trigger.body.n - 1 }}"}, **stop}})
-    ended = await quick.ended(await quick.start("loop", {"n": 2}))
+    # Only the run knows which workflow it is, so that nothing can be refused before it runs.
+    child = {"workflow": "{{ trigger.body.child }}", "with": {"child": "loop"}}
+    await save(quick, "loop", {"child": child})
+    ended = await quick.ended(await quick.start("loop", {"child": "loop"}))
     assert (ended["status"], ended["tasks"]["child"]["error"]["code"]) == ("failed", "recursion")
     tasks = {"child": {"workflow": "again", "with": {"n": "{{ trigger.body.n - 1 }}"}, "allow_recursion": True, **stop}}
     await save(quick, "again", tasks)
@@ -304,24 +327,25 @@ async def test_a_start_that_is_refused_fails_the_step_for_good(quick: Detent, ch
     assert "child_run_id" in step
 
 
-async def test_a_child_has_the_principal_of_its_parent(quick: Detent) -> None:
+@pytest.mark.parametrize("given", ["envelope", "header", "nothing"])
+async def test_a_child_has_the_principal_and_the_correlation_id_of_its_parent(quick: Detent, given: str) -> None:
+    each = {"child": {"workflow": "last", "for_each": [1], "collect": "{{ result.run_id }}"}}
     await save(quick, "last", ECHO)
-    await save(quick, "child", {"child": {"workflow": "last"}})
+    await save(quick, "child", each, output="{{ steps.child.output[0] }}")
     await save(quick, "parent", {"child": {"workflow": "child"}})
-    start = {"trigger": {}, "principal": {"userId": "U1", "displayName": "Ada"}}
-    answer = await quick.call("POST", "/api/v1/workflows/parent/execute", json=start)
+    start: dict[str, Any] = {"trigger": {}, "principal": {"userId": "U1", "displayName": "Ada"}}
+    start |= {"correlationId": "c-1"} if given == "envelope" else {}
+    headers = {"X-Correlation-Id": "c-1" if given == "header" else "other"} if given != "nothing" else {}
+    answer = await quick.call("POST", "/api/v1/workflows/parent/execute", json=start, headers=headers)
     assert answer.status in (200, 201, 202), answer.text
-    run = answer.json["data"]["run_id"]
-    await run_until(quick, run, "completed")
-    tree, found = (await get(quick, f"/runs/{run}/hierarchy"))["root"], []
-    while True:
-        found.append((await get(quick, f"/runs/{tree['id']}"))["input"]["principal"])
-        if not tree["children"]:
-            break
-        [tree] = tree["children"]
-    assert len(found) == 3
-    assert "Ada" in found[0].values()
-    assert found == [found[0]] * 3
+    first = answer.json["data"]["run_id"]
+    parent = await run_until(quick, first, "completed")
+    below = [parent["tasks"]["child"]["child_run_id"], parent["output"]]
+    found = [(await get(quick, f"/runs/{run}"))["input"] for run in below]
+    assert [one["principal"] for one in found] == [parent["input"]["principal"]] * 2
+    assert "Ada" in parent["input"]["principal"].values()
+    wanted = first if given == "nothing" else "c-1"
+    assert [one["correlation_id"] for one in found] == [wanted] * 2
 
 
 async def test_runs_are_found_by_their_parent_and_trees_are_bounded(quick: Detent) -> None:

@@ -24,10 +24,10 @@ ECHO = "name: echo\ntasks:\n  a: {action: core.echo}\n"
 
 
 async def waiting(detent: Detent) -> dict[str, Any]:
-    """A run that waits for its callback."""
+    """A run that waits for its callback, parked: its document does not change by itself any more."""
     await detent.save(WORKFLOW)
     started = await detent.start("waits", {})
-    return await detent.until(started, lambda run: run["tasks"]["answer"]["status"] == "waiting")
+    return await detent.until(started, lambda run: run["stage"]["kind"] == "waiting")
 
 
 async def wish(detent: Detent, run: dict[str, Any], word: str) -> Answer:

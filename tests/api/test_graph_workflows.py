@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+from typing import Any
+
+import pytest
 
 from detent.forms.graph.schema import SCHEMA
 from tests.api.server import Detent, statuses
@@ -36,6 +39,36 @@ async def test_a_graph_is_saved_started_and_read(detent: Detent) -> None:
     assert statuses(run) == {"A": "success", "B": "success", "C": "skipped", "D": "success"}
 
 
+@pytest.mark.parametrize(
+    ("snapshot", "shown"),
+    [
+        (None, {"one": {"bytes": 4, "type": "boolean"}, "two": {"bytes": 9, "type": "object"}}),
+        (
+            {"mode": "full", "maxBytes": 500},
+            {
+                "one": {"bytes": 4, "type": "boolean", "value": True},
+                "two": {"bytes": 9, "type": "object", "value": {"n": 1.5}},
+            },
+        ),
+        ({"mode": "keys", "keys": ["one"]}, {"one": {"bytes": 4, "type": "boolean", "value": True}}),
+    ],
+)
+async def test_the_context_of_a_run_is_shown_as_its_workflow_says(
+    detent: Detent, snapshot: dict[str, Any] | None, shown: dict[str, Any]
+) -> None:
+    two = node("two", parameters={"n": 1.5})
+    one = node("one", "two", nodeType="condition", expression="true")
+    written = document(one, two, contextSnapshot=snapshot)
+    await detent.call("PUT", f"{WORKFLOWS}/orders", data=json.dumps(written))
+    assert (await detent.call("POST", f"{WORKFLOWS}/orders/publish")).status == 200
+    started = await detent.start("orders", {})
+    await detent.ended(started)
+    run = (await detent.call("GET", f"/api/v1/runs/{started['run_id']}?include=context")).json["data"]
+    assert run["context"]["outputs"] == shown
+    assert run["context"]["max_bytes"] == (snapshot or {}).get("maxBytes", 10 * 1024 * 1024)
+    assert "context" not in await detent.run(started)
+
+
 async def test_every_problem_of_a_graph_is_answered_with_its_place(detent: Detent) -> None:
     wrong = {**document(node("a", edge("b", "sometimes"), edge("c")), node("b", actionType="core.ecko")), "id": "A"}
     answer = await detent.call("POST", WORKFLOWS, data=json.dumps(wrong))
@@ -46,6 +79,38 @@ async def test_every_problem_of_a_graph_is_answered_with_its_place(detent: Deten
         "nodes.a.edges[1].targetNode",
         "nodes.b.actionType",
     }
+
+
+@pytest.mark.parametrize(
+    ("nodes", "field", "words"),
+    [
+        ([node("a", edge("b")), node("b", edge("a"))], "nodes.a.edges", "cycle: a -> b -> a"),
+        ([node("a"), node("b")], "nodes.b", "unreachable"),
+        ([node("a", edge("gone"))], "nodes.a.edges[0].targetNode", "no node 'gone'"),
+        ([node("a"), node("a")], "nodes.a", "there are two nodes with the id 'a'"),
+        ([node(f"n{number}") for number in range(1001)], "nodes", "has 1001 nodes; at most 1000 are allowed"),
+        ([node("a", parameters={"x": "{{ " + "(" * 500 + " }}"})], "nodes.a.parameters.x", "nested"),
+        (
+            [node("a", parameters={"x": "{{ " + "1+" * 9000 + "1 }}"})],
+            "nodes.a.parameters.x",
+            "longer than 4096 characters",
+        ),
+    ],
+    ids=["cycle", "unreachable", "unknown target", "duplicate id", "1001 nodes", "a deep bomb", "a long bomb"],
+)
+async def test_a_bad_graph_is_refused_but_kept_as_a_draft(
+    api: Detent, nodes: list[dict[str, Any]], field: str, words: str
+) -> None:
+    text = json.dumps({**document(*nodes), "id": "bad"})
+    saved = await api.call("POST", WORKFLOWS, data=text)
+    found = {one["field"]: one["message"] for one in saved.json["details"]["validation_errors"]}
+    assert (saved.status, words in found.get(field, "")) == (400, True), found
+    assert (await api.call("GET", f"{WORKFLOWS}/bad")).status == 404
+    draft = await api.call("POST", f"{WORKFLOWS}?draft=true", data=text)
+    assert draft.status == 201, draft.text
+    published = await api.call("POST", f"{WORKFLOWS}/bad/publish")
+    assert (published.status, published.json["details"]) == (400, saved.json["details"])
+    assert (await api.call("POST", f"{WORKFLOWS}/bad/trigger", json={})).status == 409
 
 
 async def test_a_new_title_or_description_of_a_node_is_a_new_version(detent: Detent) -> None:

@@ -90,7 +90,7 @@ async def test_a_form_that_is_published_lives_from_draft_to_archive(detent: Dete
     assert published.status == 200, published.text
     assert published.json["data"] == {
         "workflow_id": data["id"], "workflow": "echo", "version": 1, "status": "active", "current_version": 1,
-        "changed": True, "warnings": [],
+        "changed": True, "warnings": [], "rehearsal": None,
     }  # fmt: skip
     assert await output(detent) == (1, {"x": 2})
     immutable = await post(detent, staged(3))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.api.conftest import EVERY_DATABASE
-from tests.api.server import Detent
+from tests.api.server import Detent, serving
 from tests.api.shop import Shop
+from tests.forms.graphs import document, node
 
 LARGE = "x" * 3_000
 
@@ -154,7 +156,7 @@ async def test_an_empty_list_completes_at_once(api: Detent) -> None:
 @pytest.mark.parametrize(
     ("items", "code", "words"),
     [
-        ("{{ trigger.body.name }}", "not_a_list", "for_each must be a list, and it is str"),
+        ("{{ trigger.body.name }}", "not_a_list", "for_each must be a list, and it is text"),
         ("{{ trigger.body.nothing }}", "not_a_list", "and it is null"),
         ("{{ trigger.body.gone }}", "template_error", "for_each: "),
         ("{{ trigger.body.many }}", "too_many_items", "for_each has 11 items; at most 10 are allowed"),
@@ -166,6 +168,14 @@ async def test_a_list_that_cannot_be_used_fails_the_step(api: Detent, items: str
     assert run["status"] == "failed"
     assert run["tasks"]["m"]["error"]["code"] == code
     assert words in run["tasks"]["m"]["error"]["message"]
+
+
+async def test_a_list_that_cannot_be_used_is_named_as_the_graph_form_names_it(api: Detent) -> None:
+    written = document(node("m", forEach="{{ trigger.name }}"))
+    await api.call("PUT", "/api/v1/workflows/orders", data=json.dumps(written))
+    assert (await api.call("POST", "/api/v1/workflows/orders/publish")).status == 200
+    run = await api.ended(await api.start("orders", {"name": "x"}))
+    assert run["error"] == "m: forEach must be a list, and it is text"
 
 
 async def test_outputs_that_are_too_large_together_read_as_truncated(api: Detent) -> None:
@@ -186,6 +196,23 @@ async def test_a_collect_that_cannot_be_rendered_fails_the_map(api: Detent) -> N
     assert run["status"] == "failed"
     assert run["tasks"]["m"]["error"]["code"] == "template_error"
     assert run["tasks"]["m"]["error"]["message"].startswith("collect: ")
+
+
+async def test_a_page_that_is_cancelled_by_itself_leaves_its_items_without_a_value(api: Detent, shop: Shop) -> None:
+    shop.hold.clear()
+    paths = ["charge", "create-checkout", "charge", "charge"]
+    step = {"for_each": paths, "url": shop.url + "/api/{{ item }}", "max_parallel": 4, "on_item_failure": "continue"}
+    await api.save(json.dumps({"name": "mapped", "tasks": {"m": step}}))
+    started = await api.start("mapped", {})
+    await api.until(started, lambda run: len(shop.calls) == 4 and run["tasks"]["m"]["items"]["succeeded"] == 2)
+    pages = (await api.call("GET", f"/api/v1/runs?trigger=map&status=running&parent={started['run_id']}")).json["data"]
+    page = {"workflow_id": pages[0]["workflow_id"], "run_id": pages[0]["id"]}
+    await api.until(page, lambda run: run["tasks"]["i0"]["status"] == "success")
+    assert (await api.call("POST", f"/api/v1/runs/{page['run_id']}/cancel")).status < 300
+    run = await api.ended(started)
+    assert run["tasks"]["m"]["items"] == {"count": 4, "succeeded": 3, "failed": 1, "pages": 2}
+    paid = {"amount": 42.5}
+    assert run["output"] == [paid, None, paid, paid]
 
 
 async def test_items_at_once_are_limited(api: Detent, shop: Shop) -> None:
@@ -270,6 +297,40 @@ async def test_pages_are_left_out_of_lists_unless_they_are_asked_for(detent: Det
         assert [one["trigger"] for one in pages] == ["map"] * 3
     tree = (await detent.call("GET", f"/api/v1/runs/{run['id']}/hierarchy")).json["data"]
     assert tree["root"]["children"] == []
+
+
+async def test_the_runs_that_a_map_started_are_in_the_tree_below_its_step(api: Detent) -> None:
+    await api.save(json.dumps({"name": "small", "tasks": {"a": {"action": "core.echo"}}}))
+    tasks = {
+        "m": {"for_each": list(range(60)), "workflow": "small", "max_parallel": 9},
+        "single": {"workflow": "small"},
+        "plain": echo([1, 2]),
+    }
+    run = await run_of(api, tasks)
+    assert run["status"] == "completed", run
+    tree = (await api.call("GET", f"/api/v1/runs/{run['id']}/hierarchy")).json["data"]
+    [single], [found] = tree["root"]["children"], tree["root"]["maps"]
+    assert (single["parent"]["step"], found["step"]) == ("single", "m")
+    assert found["items"] == {"count": 60, "succeeded": 60, "failed": 0, "pages": 20}
+    assert [child["item"] for child in found["children"]] == list(range(50))
+    assert (found["more"], tree["complete"]) == (True, False)
+    items = (await api.call("GET", f"/api/v1/runs/{run['id']}/steps/m/items?limit=50")).json["data"]
+    assert [item["child_run_id"] for item in items] == [child["id"] for child in found["children"]]
+    below = (await api.call("GET", f"/api/v1/runs/{items[0]['child_run_id']}/hierarchy?limit=5")).json["data"]
+    assert below["root"]["id"] == run["id"], "it is the tree of the child too"
+    assert [child["item"] for child in below["root"]["maps"][0]["children"]] == [0, 1, 2]
+    assert below["root"]["maps"][0]["more"]
+
+
+async def test_the_pages_of_a_map_are_no_level_of_their_own(tmp_path: Path) -> None:
+    async with serving(f"sqlite:///{tmp_path}/detent.db", max_nesting_depth=2) as detent:
+        await detent.save(json.dumps({"name": "leaf", "tasks": {"a": {"action": "core.echo", "with": {"n": 1}}}}))
+        for name, child in (("middle", "leaf"), ("top", "middle"), ("beyond", "top")):
+            await detent.save(json.dumps({"name": name, "tasks": {"m": {"for_each": [1], "workflow": child}}}))
+        run = await detent.ended(await detent.start("top", {}))
+        assert (run["status"], run["output"]) == ("completed", [[{"n": 1}]])
+        run = await detent.ended(await detent.start("beyond", {}))
+        assert (run["status"], "3 levels below the first run" in run["error"]) == ("failed", True), run["error"]
 
 
 async def items_of(detent: Detent, run: str, query: str = "") -> list[dict[str, Any]]:
@@ -357,3 +418,50 @@ async def test_a_page_is_not_retried_alone(detent: Detent) -> None:
         answer = await detent.call("POST", f"/api/v1/runs/{page['id']}/{verb}")
         assert answer.status == 409
         assert run["id"] in answer.json["message"]
+
+
+async def test_a_list_of_a_million_items_is_refused_before_it_is_built(api: Detent) -> None:
+    for million in ("range(0, 1000000)", "range(0, 1000).map(a => range(0, 1000)).flatten()"):
+        await api.call("DELETE", "/api/v1/workflows/mapped")
+        run = await run_of(api, {"m": echo(f"{{{{ {million} }}}}", max_items=1_000_000)})
+        error = run["tasks"]["m"]["error"]
+        assert (run["status"], error["code"]) == ("failed", "template_error")
+        assert error["message"].endswith("the expression reads too much data")
+        assert (await api.call("GET", f"/api/v1/runs?parent={run['id']}")).json["data"] == [], "no page began"
+
+
+async def test_an_item_or_a_page_that_is_too_large_fails_the_step_with_its_size(api: Detent) -> None:
+    # A control character has one byte in a value and six in JSON.
+    large = "{{ ['small', trigger.body.text + trigger.body.text] }}"
+    run = await run_of(api, {"m": {"for_each": large, "action": "core.echo"}}, {"text": "\x01" * 40_000})
+    assert (run["status"], run["tasks"]["m"]["error"]["code"]) == ("failed", "item_too_large"), run["error"]
+    assert run["tasks"]["m"]["error"]["message"] == "item 1 has 480003 bytes; at most 262144 are allowed"
+    await api.call("DELETE", "/api/v1/workflows/mapped")
+    # What the items read beside the item is in the input of each page.
+    copies = {f"c{number}": {"action": "core.echo", "with": {"it": "{{ trigger.body.text }}"}} for number in range(3)}
+    reads = {name: f"{{{{ steps.{name}.output.it }}}}" for name in copies}
+    step = {"for_each": [1, 2], "needs": list(copies), "action": "core.echo", "with": reads}
+    run = await run_of(api, {**copies, "m": step}, {"text": "y" * 200_000})
+    assert (run["status"], run["tasks"]["m"]["error"]["code"]) == ("failed", "page_too_large")
+    assert "at most 524288 are allowed" in run["tasks"]["m"]["error"]["message"]
+
+
+async def test_pages_are_neither_rehearsed_nor_moved(api: Detent) -> None:
+    await api.save(json.dumps({"name": "waits", "tasks": {"go": {"wait_for_webhook": {}}}}))
+    tasks = {"m": {"for_each": [1, 2], "workflow": "waits"}}
+    await api.save(json.dumps({"name": "mapped", "tasks": tasks}))
+    started = await api.start("mapped", {})
+    await api.until(started, lambda run: run["tasks"]["m"].get("items"))
+    # Version 2 has a step of the name that the first item has in its page.
+    again = {"name": "mapped", "tasks": {**tasks, "i0": {"workflow": "waits"}, "i1": {"workflow": "waits"}}}
+    assert (await api.call("PUT", "/api/v1/workflows/mapped", json=again)).status == 200
+    rehearsal = await api.call("POST", "/api/v1/workflows/mapped/rehearse", json=again)
+    assert rehearsal.status == 200, rehearsal.text
+    assert (rehearsal.json["data"]["in_flight"], rehearsal.json["data"]["matched"]) == (1, 1)
+    [page] = (await api.call("GET", "/api/v1/runs?trigger=map")).json["data"]
+    move = await api.call("POST", f"/api/v1/runs/{page['id']}/move", json={"version": 2})
+    assert (move.status, "is a page of a map" in move.json["message"]) == (409, True), move.text
+    wish = {"filter": {"workflow": "mapped", "trigger": "map"}, "version": 2, "dry_run": False}
+    moves = (await api.call("POST", "/api/v1/runs/move", json=wish)).json["data"]
+    assert (moves["matched"], moves["movable"], moves["sent"]) == (1, 0, 0)
+    assert "is a page of a map" in moves["groups"][0]["reasons"][0]["message"]

@@ -55,6 +55,21 @@ async def test_a_waiting_run_is_moved_and_goes_on_in_the_new_version(detent: Det
     assert sorted(shop.paths()) == ["/reserve", "/ship"]
 
 
+async def test_an_expression_is_evaluated_on_a_run_that_was_moved(api: Detent, shop: Shop) -> None:
+    [started] = await waiting(api, shop)
+    run = started["run_id"]
+    version = await put(api, order(shop, note={"sleep": 3600}))
+    assert (await api.call("POST", f"{RUNS}/{run}/move", json={"version": version})).status == 200
+    for body in (
+        {"expression": "tasks.reserve.status_code"},
+        {"expression": "tasks.reserve.status_code", "step": "ask"},
+    ):
+        answer = await api.call("POST", f"{RUNS}/{run}/evaluate", json=body)
+        assert (answer.status, answer.json.get("data", {}).get("value")) == (200, 200), answer.text
+    answer = await api.call("POST", f"{RUNS}/{run}/evaluate", json={"expression": "1", "step": "note"})
+    assert answer.json["data"]["value"] == 1, "the new version has this step"
+
+
 async def test_a_move_that_cannot_hold_is_refused_with_every_reason(detent: Detent, shop: Shop) -> None:
     [started] = await waiting(detent, shop)
     run = started["run_id"]

@@ -49,5 +49,9 @@ async def test_a_step_waits_in_its_queue_until_a_node_serves_it(database_url: st
         assert json.dumps(reasons[0]["details"]) == '{"queue": "mail"}'
         found = await row(front, started)
         assert (found.queue, found.priority, found.owner) == ("mail", 7, None)
+        [listed] = (await front.call("GET", "/api/v1/runs?stage=queued")).json["data"]
+        since = listed["stage"]["since"]
+        assert (listed["id"], listed["stage"]["kind"]) == (started["run_id"], "queued")
+        assert listed["started_at"] <= since <= (await front.call("GET", "/api/v1/me")).json["data"]["server_time"]
     async with serving(database_url) as all_queues:
         assert (await all_queues.ended(started))["status"] == "completed"

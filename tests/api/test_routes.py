@@ -9,6 +9,7 @@ import pytest
 
 from detent.api.server.guards import ALLOWED
 from detent.documents.answers import Many, One
+from detent.documents.lists import SearchPage
 from detent.documents.runs import RunDocument, RunSummary, StartedDocument
 from detent.documents.workflows import SavedWorkflowAnswer, WorkflowDocument
 from tests.api.server import Detent
@@ -53,9 +54,9 @@ async def test_documents_have_the_shapes_that_openapi_says(detent: Detent) -> No
         (Many[WorkflowDocument], (await detent.call("GET", WORKFLOWS)).json),
         (One[StartedDocument], started.json),
         (One[RunDocument], {"data": run}),
-        (Many[RunSummary], (await detent.call("GET", f"{WORKFLOWS}/echo/runs")).json),
+        (SearchPage[RunSummary], (await detent.call("GET", f"{WORKFLOWS}/echo/runs")).json),
         (One[RunDocument], (await detent.call("GET", f"{RUNS}/{run['id']}")).json),
-        (Many[RunSummary], (await detent.call("GET", RUNS)).json),
+        (SearchPage[RunSummary], (await detent.call("GET", RUNS)).json),
         (SavedWorkflowAnswer, again.json),
     ]
     for shape, document in shown:

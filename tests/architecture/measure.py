@@ -5,7 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -36,6 +36,24 @@ class Source:
     def tree(self) -> ast.Module:
         return ast.parse(self.text)
 
+    @cached_property
+    def nodes(self) -> list[ast.AST]:
+        """Every node of the tree. Measures go over this list: walking the tree takes ten times as long."""
+        return list(ast.walk(self.tree))
+
+    @cached_property
+    def functions(self) -> list[Function]:
+        return [node for node in self.nodes if isinstance(node, Function)]
+
+    @cached_property
+    def imports(self) -> list[ast.Import | ast.ImportFrom]:
+        return [node for node in self.nodes if isinstance(node, ast.Import | ast.ImportFrom)]
+
+    @cached_property
+    def word_counts(self) -> Counter[str]:
+        """How often each word occurs in names, comments and strings, in small letters."""
+        return Counter(words(self.text))
+
     @property
     def module(self) -> str:
         parts = self.path.with_suffix("").parts
@@ -44,12 +62,10 @@ class Source:
     def at(self, node: ast.stmt | ast.expr | ast.arg) -> str:
         return f"{self.path}:{node.lineno}"
 
-    def functions(self) -> Iterator[Function]:
-        return (node for node in ast.walk(self.tree) if isinstance(node, Function))
 
-
+@cache
 def read_sources(root: Path, package: str) -> list[Source]:
-    """Every Python file of a package."""
+    """Every Python file of a package, read and parsed once for all tests of a process."""
     files = sorted((root / package).rglob("*.py"))
     return [Source(path.relative_to(root), path.read_text()) for path in files]
 
@@ -64,7 +80,7 @@ def long_functions(sources: Iterable[Source], limit: int = MAX_FUNCTION) -> list
     return [
         f"{source.at(function)} {function.name}: {lines} lines, at most {limit}"
         for source in sources
-        for function in source.functions()
+        for function in source.functions
         if (lines := (function.end_lineno or function.lineno) - function.lineno + 1) > limit
         and not _is_one_table(function)
     ]
@@ -86,10 +102,10 @@ def forbidden_names(sources: Iterable[Source]) -> list[str]:
 
 def imported(source: Source, known: frozenset[str]) -> Iterator[tuple[str, ast.Import | ast.ImportFrom]]:
     """The names of modules that a file imports; of `from package import module`, the module."""
-    for node in ast.walk(source.tree):
+    for node in source.imports:
         if isinstance(node, ast.Import):
             yield from ((alias.name, node) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
+        elif node.module:
             inner = [f"{node.module}.{alias.name}" for alias in node.names]
             yield from ((name if name in known else node.module, node) for name in inner)
 
@@ -110,10 +126,10 @@ def inner_imports(sources: Iterable[Source], allowed: Mapping[str, str]) -> list
     """Imports inside functions, but for modules that `allowed` names (itself or a package above it)."""
     found: list[str] = []
     for source in sources:
-        bodies = {id(inner) for function in source.functions() for inner in ast.walk(function)}
+        bodies = [(function.lineno, function.end_lineno or function.lineno) for function in source.functions]
         for name, node in imported(source, frozenset()):
             excused = any(name == module or name.startswith(f"{module}.") for module in allowed)
-            if id(node) in bodies and not excused:
+            if not excused and any(first <= node.lineno <= last for first, last in bodies):
                 found.append(f"{source.at(node)} imports {name} inside a function")
     return found
 
@@ -122,7 +138,7 @@ def untyped_functions(sources: Iterable[Source]) -> list[str]:
     """Public functions and methods that leave a parameter or their return without a type."""
     found: list[str] = []
     for source in sources:
-        for function in source.functions():
+        for function in source.functions:
             if function.name.startswith("_") and not function.name.startswith("__"):
                 continue
             arguments = function.args
@@ -137,8 +153,8 @@ def forbidden_words(sources: Iterable[Source]) -> list[str]:
     """Classes, functions, parameters and fields named job, task or execution; asyncio's own tasks may be."""
     found: list[str] = []
     for source in sources:
-        for name, node in _declared(source.tree):
-            if FORBIDDEN_WORDS & set(words(name)):
+        for name, node, annotation in _declared(source.nodes):
+            if FORBIDDEN_WORDS & set(words(name)) and not _is_asyncio_task(annotation):
                 found.append(f"{source.at(node)} {name}: say step, run or attempt")
     return found
 
@@ -148,15 +164,16 @@ def words(name: str) -> list[str]:
     return [word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", name)]
 
 
-def _declared(tree: ast.Module) -> Iterator[tuple[str, ast.stmt | ast.arg]]:
-    for node in ast.walk(tree):
+def _declared(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, ast.stmt | ast.arg, ast.expr | None]]:
+    """Each declared name with its node and its annotation."""
+    for node in nodes:
         if isinstance(node, ast.ClassDef | Function):
-            yield node.name, node
-        elif isinstance(node, ast.arg) and not _is_asyncio_task(node.annotation):
-            yield node.arg, node
-        elif isinstance(node, ast.AnnAssign) and not _is_asyncio_task(node.annotation):
+            yield node.name, node, None
+        elif isinstance(node, ast.arg):
+            yield node.arg, node, node.annotation
+        elif isinstance(node, ast.AnnAssign):
             target = node.target
-            yield target.attr if isinstance(target, ast.Attribute) else ast.unparse(target), node
+            yield target.attr if isinstance(target, ast.Attribute) else ast.unparse(target), node, node.annotation
 
 
 def _is_asyncio_task(annotation: ast.expr | None) -> bool:
@@ -168,6 +185,7 @@ def machine_traces(texts: Mapping[str, str]) -> list[str]:
     return [
         f"{name}:{number}: {match.group()}"
         for name, text in texts.items()
+        if MACHINE.search(text)
         for number, line in enumerate(text.splitlines(), start=1)
         if (match := MACHINE.search(line))
     ]
@@ -217,16 +235,16 @@ def repeated_classes(sources: Iterable[Source]) -> dict[str, list[str]]:
 
 def count_words(sources: Iterable[Source], wanted: Iterable[str]) -> dict[str, int]:
     """How often each word stands in names, comments and strings, in any case and as a plural too."""
-    counts = Counter(word for source in sources for word in words(source.text))
-    return {word: counts[word] + counts[f"{word}s"] for word in wanted}
+    every = [source.word_counts for source in sources]
+    return {word: sum(counts[word] + counts[f"{word}s"] for counts in every) for word in wanted}
 
 
 def one_caller(sources: Iterable[Source]) -> list[str]:
     """Private module-level functions that one place of their module uses."""
     found: list[str] = []
     for source in sources:
-        uses = Counter(node.id for node in ast.walk(source.tree) if isinstance(node, ast.Name))
-        uses.update(node.attr for node in ast.walk(source.tree) if isinstance(node, ast.Attribute))
+        uses = Counter(node.id for node in source.nodes if isinstance(node, ast.Name))
+        uses.update(node.attr for node in source.nodes if isinstance(node, ast.Attribute))
         found.extend(
             f"{source.at(node)} {node.name}"
             for node in source.tree.body
@@ -240,11 +258,12 @@ def users_of(sources: Iterable[Source], name: str) -> set[str]:
     return {
         source.module
         for source in sources
-        if any(
+        if name in source.text
+        and any(
             (isinstance(node, ast.Name) and node.id == name)
             or (isinstance(node, ast.Attribute) and node.attr == name)
             or (isinstance(node, ast.alias) and name in (node.name, node.asname))
-            for node in ast.walk(source.tree)
+            for node in source.nodes
         )
     }
 
@@ -255,15 +274,15 @@ def numbers(sources: Iterable[Source], wanted: Iterable[int]) -> list[str]:
     return [
         f"{source.at(node)} {ast.unparse(node)}"
         for source in sources
-        for node in ast.walk(source.tree)
+        for node in source.nodes
         if isinstance(node, ast.Constant | ast.BinOp) and _number(node) in chosen
     ]
 
 
 def _number(node: ast.expr) -> int | None:
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, int) else None
     match node:
-        case ast.Constant(value=int() as value):
-            return value
         case ast.BinOp(left=ast.Constant(value=int() as left), op=ast.Mult(), right=ast.Constant(value=int() as right)):
             return left * right
         case _:

@@ -20,6 +20,7 @@ INNER_IMPORTS = {
     "alembic": "only a migration needs it, and it is slow to load",
     "detent.store.migrations": "only a migration needs it, and it is slow to load",
     "detent.outbox": "the drivers of other databases are optional dependencies",
+    "detent.steps.http": "a process that only reads the database does not load the HTTP client",
     "detent.embed": "who has an address, or a connection of his own, needs no engine in his process",
     "detent.cli": "a command's module is loaded when the command is called",
 }

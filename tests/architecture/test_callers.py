@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-
 import pytest
 
 from tests.architecture import measure
@@ -22,12 +20,11 @@ def test_the_default_tenant_is_named_where_callers_are_made_and_nowhere_else() -
 )
 def test_no_command_takes_a_tenant_by_default_or_the_name_of_its_caller(source: measure.Source) -> None:
     found = []
-    for node in ast.walk(source.tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            given = node.args
-            optional = (given.posonlyargs + given.args)[len(given.posonlyargs + given.args) - len(given.defaults) :]
-            optional += [one for one, default in zip(given.kwonlyargs, given.kw_defaults, strict=True) if default]
-            every = given.posonlyargs + given.args + given.kwonlyargs
-            found += [f"{node.name}({one.arg}=)" for one in optional if one.arg == "tenant"]
-            found += [f"{node.name}({one.arg})" for one in every if one.arg == "by"]
+    for node in source.functions:
+        given = node.args
+        optional = (given.posonlyargs + given.args)[len(given.posonlyargs + given.args) - len(given.defaults) :]
+        optional += [one for one, default in zip(given.kwonlyargs, given.kw_defaults, strict=True) if default]
+        every = given.posonlyargs + given.args + given.kwonlyargs
+        found += [f"{node.name}({one.arg}=)" for one in optional if one.arg == "tenant"]
+        found += [f"{node.name}({one.arg})" for one in every if one.arg == "by"]
     assert found == []

@@ -8,17 +8,18 @@ from pathlib import Path
 
 import pytest
 
-import detent
 from detent.graph.model import StepKind
+from tests.architecture import measure
+from tests.architecture.test_budgets import SOURCES
 
-ROOT = Path(detent.__file__).parent
 #: Sleeps, waits and conditions have no executor: the planner itself lets them end.
 WITHOUT_EXECUTOR = {"SLEEP", "WAIT", "CONDITION"}
 
 
-def kinds_in(source: str) -> set[str]:
+def kinds_in(source: measure.Source) -> set[str]:
     """The members of StepKind that the source names, also those of its values."""
-    return {name for node in ast.walk(ast.parse(source)) for name in _named(node)}
+    wanted = (node for node in source.nodes if isinstance(node, ast.Attribute | ast.Call | ast.Compare))
+    return {name for node in wanted for name in _named(node)}
 
 
 def _named(node: ast.AST) -> Iterator[str]:
@@ -35,16 +36,17 @@ def _named(node: ast.AST) -> Iterator[str]:
 
 def test_a_kind_is_found_however_it_is_named() -> None:
     source = "a is StepKind.HTTP, model.StepKind.ACTION, StepKind('python'), step.kind == 'function', StepKind.of"
-    assert kinds_in(source) == {"HTTP", "ACTION", "PYTHON", "FUNCTION"}
+    assert kinds_in(measure.Source(Path("x.py"), source)) == {"HTTP", "ACTION", "PYTHON", "FUNCTION"}
 
 
 @pytest.mark.parametrize("package", ["engine", "commands"])
 def test_the_engine_and_the_commands_name_no_kind_that_has_an_executor(package: str) -> None:
-    modules = sorted((ROOT / package).rglob("*.py"))
-    named = {str(module.relative_to(ROOT)): kinds_in(module.read_text()) - WITHOUT_EXECUTOR for module in modules}
+    modules = [source for source in SOURCES if source.path.parts[1] == package]
+    named = {str(source.path): kinds_in(source) - WITHOUT_EXECUTOR for source in modules}
     assert modules
     assert {module: kinds for module, kinds in named.items() if kinds} == {}
 
 
 def test_the_planner_builds_calls_of_every_kind_alike() -> None:
-    assert kinds_in((ROOT / "planner" / "calls.py").read_text()) == set()
+    [calls] = [source for source in SOURCES if source.path.as_posix() == "detent/planner/calls.py"]
+    assert kinds_in(calls) == set()

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.architecture import measure
+from tests.web.browser import build
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -77,13 +78,16 @@ def test_every_pin_has_a_hash_and_no_line_has_an_address(lock: str) -> None:
 
 
 @pytest.mark.slow
-def test_the_wheel_holds_every_module_and_data_file(tmp_path: Path) -> None:
+def test_the_wheel_holds_every_module_data_file_and_the_page(tmp_path: Path) -> None:
+    build()
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
     [wheel] = tmp_path.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         held = set(archive.namelist())
     files = (path for path in (ROOT / "detent").rglob("*") if path.suffix in {".py", *DATA})
-    expected = {str(path.relative_to(ROOT)) for path in files}
+    page = [path for path in (ROOT / "detent" / "web" / "built").rglob("*") if path.is_file()]
+    assert {path.suffix for path in page} >= {".html", ".js", ".br", ".gz", ".woff2"}
+    expected = {str(path.relative_to(ROOT)) for path in (*files, *page)}
     assert expected - held == set()
-    assert not any(name.startswith(("tests/", "bench/")) for name in held)
+    assert not any(name.startswith(("tests/", "bench/", "web/")) for name in held)

@@ -15,7 +15,7 @@ import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
@@ -27,11 +27,14 @@ from detent.auth.caller import local_caller
 from detent.clock import SystemClock
 from detent.commands import Commands, EngineCommands
 from detent.documents.answers import as_json
+from detent.engine import context
+from detent.engine.cache import GraphCache, Version
 from detent.engine.callbacks import CallbackTokens
 from detent.engine.engine import Engine
 from detent.engine.tuning import Tuning
-from detent.errors import AlreadyActive, Conflict, DetentError, StoreBusy, StoreInUse
-from detent.graph.model import StepKind
+from detent.errors import AlreadyActive, Conflict, DetentError, EngineError, StoreBusy, StoreInUse
+from detent.graph import codec
+from detent.graph.model import Graph, StepKind
 from detent.ids import RUN, new_id, show
 from detent.observe import listen
 from detent.python.classes.executor import ClassExecutor
@@ -213,6 +216,28 @@ def load_python(options: argparse.Namespace, clock: SystemClock) -> dict[StepKin
     return {StepKind.PYTHON: chain, StepKind.FUNCTION: function}
 
 
+def become_older() -> None:
+    """Be a node of the release before `codec.FEATURES`: it serves no feature, and what it cannot read it pauses."""
+    decode, load = codec.decode, GraphCache.load
+
+    def decode_as_before(data: bytes) -> Graph:
+        graph = decode(data)
+        if codec.features(graph):
+            raise EngineError("it has a field that this release does not know")
+        return graph
+
+    async def load_as_before(graphs: GraphCache, versions: Sequence[Version]) -> Any:
+        found, _ = await load(graphs, versions)
+        return found, {}
+
+    for place, name, older in (
+        (codec, "decode", decode_as_before),
+        (GraphCache, "load", load_as_before),
+        (context, "FEATURES", ()),
+    ):
+        setattr(place, name, older)
+
+
 async def begin(engine: Engine, commands: Commands) -> None:
     """Be a node, and let the workflows be known whose code is here."""
     await patiently(engine.start)
@@ -270,7 +295,10 @@ def main() -> None:
     parser.add_argument("--skew", type=float, default=0.0)
     parser.add_argument("--no-actions", dest="actions", action="store_false", help="serve none of the user actions")
     parser.add_argument("--python", action="store_true", help="have the workflows that are written in Python")
+    parser.add_argument("--older", action="store_true", help="be a node of the release before the feature words")
     options = parser.parse_args()
+    if options.older:
+        become_older()
     scale = options.lease / CHAOS.lease
     tuning = replace(
         CHAOS, lease=options.lease, beat=CHAOS.beat * scale, margin=CHAOS.margin * scale, drain=options.drain,

@@ -109,7 +109,7 @@ def test_bash_completes_commands_those_below_them_options_and_files(folder: Path
     (folder / "order.yaml").write_text(ECHO)
     assert completed(folder, "detent", "work") == ["workflows", "worker"]
     assert set(completed(folder, "detent", "runs", "re")) >= {"resume", "retry", "rerun", "resolve"}
-    assert completed(folder, "detent", "runs", "list", "--s") == ["--status", "--since"]
+    assert completed(folder, "detent", "runs", "list", "--s") == ["--status", "--stage", "--since"]
     assert completed(folder, "detent", "validate", "ord") == ["order.yaml"]
 
 

@@ -54,3 +54,25 @@ def test_the_family_of_a_run_is_shown_as_a_tree(folder: Path) -> None:
     cut = detent(folder, "runs", "tree", parent, "--limit", "1", "--database", database)
     assert child not in cut.stdout
     assert "there may be more" in cut.stderr
+
+
+def test_the_runs_of_a_map_are_in_the_tree_below_its_step(folder: Path) -> None:
+    (folder / "child.yaml").write_text(CHILD.replace("nap: {sleep: 2d}", "say: {action: core.echo}"))
+    many = "{for_each: '{{trigger.body.items}}', workflow: child, with: {n: '{{item}}'}}"
+    (folder / "parent.yaml").write_text(f"name: parent\ntasks:\n  each: {many}\n")
+    database = f"sqlite:///{folder}/family.db"
+    body = json.dumps({"items": list(range(52))})
+    done = detent(folder, "run", "parent.yaml", "--with", "child.yaml", "--database", database, "--input", body)
+    assert done.returncode == 0, done.stdout
+    listed = json.loads(detent(folder, "runs", "list", "--limit", "100", "--json", "--database", database).stdout)
+    [parent] = [run["id"] for run in listed if run["workflow"] == "parent"]
+    lines = detent(folder, "runs", "tree", parent, "--database", database).stdout.splitlines()
+    assert parent in lines[0]
+    assert "each  52 items  52 succeeded" in lines[1]
+    assert "item 0  run_" in lines[2]
+    assert f"and more: detent runs items {parent} each" in lines[-1]
+    items = json.loads(detent(folder, "runs", "items", parent, "each", "--json", "--database", database).stdout)
+    assert {item["child_run_id"] for item in items} == {run["id"] for run in listed if run["workflow"] == "child"}
+    assert items[7]["child_run_id"] in detent(folder, "runs", "items", parent, "each", "--database", database).stdout
+    shown = detent(folder, "runs", "show", items[0]["child_run_id"], "--database", database).stdout
+    assert f"parent   {parent}" in shown

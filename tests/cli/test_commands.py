@@ -51,7 +51,9 @@ def test_a_command_that_is_mistyped_gets_a_hint(folder: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_has_help_that_names_no_type_of_a_switch(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_command_has_help_with_either_option_and_names_no_type_of_a_switch(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     command = command_of(name)
     for words in ([], *([word] for word in commands_below(command))):
         command.main(args=[*words, "--help"], prog_name=f"detent {name}", standalone_mode=False)
@@ -59,6 +61,8 @@ def test_every_command_has_help_that_names_no_type_of_a_switch(name: str, capsys
         assert " ".join(["Usage: detent", name, *words]) in told
         assert "--help" in told
         assert "<bool>" not in told
+        command.main(args=[*words, "-h"], prog_name=f"detent {name}", standalone_mode=False)
+        assert capsys.readouterr().out == told
 
 
 @pytest.mark.slow

@@ -49,6 +49,27 @@ def test_every_problem_of_a_graph_file_is_printed_with_its_place(folder: Path) -
     assert sorted(lines) == ["nodes.a.edges[0].when", "nodes.a.edges[1].targetNode", "nodes.b.timeot"]
 
 
+def test_a_workflow_is_applied_after_those_that_it_starts(folder: Path) -> None:
+    calls = {"first": ["second", "third"], "second": ["third"], "third": []}
+    for name, children in calls.items():
+        nodes = [{"id": child, "workflowId": child} for child in children] or [node("a")]
+        written = {**document(*nodes, startNodes=[one["id"] for one in nodes]), "id": name}
+        (folder / f"{name}.json").write_text(json.dumps(written))
+    done = detent(folder, "apply", "first.json", "second.json", "third.json")
+    assert [line.split()[:2] for line in done.stdout.splitlines()] == [
+        ["created", "third"],
+        ["created", "second"],
+        ["created", "first"],
+    ], done.stderr
+
+
+def test_a_file_that_cannot_be_published_is_named(folder: Path) -> None:
+    (folder / "w.json").write_text(json.dumps(document({"id": "a", "workflowId": "nowhere"})))
+    done = detent(folder, "apply", "w.json")
+    assert (done.returncode, done.stdout) == (2, "✗ w.json\n")
+    assert "nodes.a.workflowId: there is no workflow 'nowhere'" in done.stderr
+
+
 def test_the_schema_of_the_graph_form_is_printed(folder: Path) -> None:
     done = detent(folder, "schema", "graph")
     assert (done.returncode, json.loads(done.stdout)) == (0, SCHEMA)

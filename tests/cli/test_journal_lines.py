@@ -6,7 +6,7 @@ from detent.cli.output.journal import lines_of
 from detent.documents.answers import as_json
 from detent.ids import NODE, show
 from detent.python.functions.errors import WaitTimeout
-from detent.run.journal import Entry, EntryData, Kind, encode_data
+from detent.run.journal import Entry, EntryData, Kind, MapBegun, PageEnded, encode_data
 from detent.views.runs import entry_document
 
 ID = bytes(range(16))
@@ -26,6 +26,23 @@ def test_whoever_takes_a_run_over_is_named_as_nodes_are_elsewhere() -> None:
 def test_a_step_cancels_for_a_reason_and_a_person_by_his_name() -> None:
     assert told(Kind.CANCELLED, "greet", "its hero is gone") == "cancelled the run: its hero is gone"
     assert told(Kind.CANCELLED, None, "ann") == "cancelled by ann"
+
+
+def test_a_map_says_how_many_items_begin_and_how_those_of_a_page_ended() -> None:
+    def lines(data: EntryData) -> list[tuple[str, str]]:
+        entry = entry_document(Entry(1, ID, 1, 0, Kind.PAGED, "all", 1, None, encode_data(data)))
+        return [(line.status, line.words) for line in lines_of(as_json(entry))]
+
+    assert lines(EntryData(map=MapBegun(1200, 12), pages=["run_a"])) == [("running", "begins 1,200 items")]
+    good, bad = PageEnded("run_a", 12, 0), PageEnded("run_b", 11, 1)
+    assert lines(EntryData(page=good)) == [("running", "a page has ended: 12 succeeded")]
+    assert lines(EntryData(page=bad, pages=["run_c"])) == [("failed", "a page has ended: 11 succeeded, 1 failed")]
+
+
+def test_the_child_that_an_attempt_starts_is_named() -> None:
+    entry = Entry(1, ID, 1, 0, Kind.STARTED, "pay", 2, None, encode_data(EntryData(child="run_a")))
+    (line,) = lines_of(as_json(entry_document(entry)))
+    assert line.words == "attempt 2 starts run_a"
 
 
 def test_what_did_not_come_in_time_is_named_as_the_code_names_it() -> None:

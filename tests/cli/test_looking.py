@@ -62,6 +62,7 @@ def test_a_list_is_as_long_as_it_was_asked_for(served: Served) -> None:
     for _ in range(3):
         served.says("trigger", "fail", "--wait", code=1)
     assert len(served.tells("runs", "list", "fail", "--limit", "2")) == 2
+    assert served.tells("runs", "list", "-w", "fail") == served.tells("runs", "list", "fail")
     everything = served.tells("runs", "list", "fail", "--all")
     assert len(everything) >= 3
     assert {one["status"] for one in everything} == {"failed"}

@@ -103,7 +103,7 @@ def test_a_callback_can_be_sent_to_the_url_that_is_printed(folder: Path) -> None
         with urllib.request.urlopen(urllib.request.Request(url, data=b'{"by": "hand"}', method="POST")) as answer:
             assert answer.status == 200
         program.wait_for("completed in")
-        assert program.process.wait(timeout=30) == 0
+        assert program.process.wait(timeout=120) == 0
         assert '"by": "hand"' in program.text + (program.process.stdout.read() if program.process.stdout else "")
 
 

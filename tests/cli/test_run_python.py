@@ -125,7 +125,7 @@ def test_a_function_that_waits_says_how_to_answer_it(shop: Path) -> None:
         words = program.wait_for(r"paid waits for a signal: detent (runs signal run_\S+ paid --url http://\S+)")[1]
         assert detent(shop, *words.split(), '"by hand"').returncode == 0
         program.wait_for(r'completed in[^"]*"by hand"')
-        assert program.process.wait(timeout=30) == 0
+        assert program.process.wait(timeout=120) == 0
 
 
 def test_the_clock_jumps_over_the_sleeps_of_children_too(shop: Path) -> None:

@@ -67,6 +67,21 @@ def test_many_runs_are_counted_first_and_steered_when_that_is_meant(served: Serv
     assert served.says("runs", "cancel", *which, "--all-matching", "--yes") == "no run matches\n"
 
 
+def test_a_dry_run_of_a_retry_says_of_each_run_what_is_kept_and_what_runs_again(served: Served) -> None:
+    runs = [served.tells("trigger", "fail", "--wait", "--label", "batch=dry", code=1)["id"] for _ in range(2)]
+    kept = "version 1: keeps good; runs again bad"
+    assert served.says("runs", "retry", runs[0], "--dry-run") == f"{runs[0]}  {kept}\n"
+    assert served.tells("runs", "retry", runs[0], "--current", "--dry-run")["again"] == ["bad"]
+    which = ("--label", "batch=dry", "--all-matching", "--dry-run")
+    told = served.says("runs", "retry", *which, "--current")
+    assert told.splitlines() == [f"{run}  {kept}" for run in runs] + ["2 runs match"]
+    assert served.says("runs", "retry", runs[1]).startswith("run_")
+    told = served.says("runs", "retry", *which)
+    assert "it was run again already" in told
+    assert runs[1] not in [one["run_id"] for one in served.tells("runs", "retry", *which)["previews"]]
+    assert served.says("runs", "retry", *which, "--status", "completed") == "no run matches\n"
+
+
 def test_a_run_is_retried_rerun_and_forked_as_a_new_run_that_says_so(served: Served) -> None:
     run = served.tells("trigger", "fail", "--wait", code=1)["id"]
     made = {

@@ -6,9 +6,19 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
-from detent.client import Conflict, InvalidRequest, NotFound, PreconditionFailed, RunFailed, StillRunning
+from detent.client import (
+    Conflict,
+    InvalidRequest,
+    NotFound,
+    PreconditionFailed,
+    RehearsalFailed,
+    RehearsalProgressDocument,
+    RunFailed,
+    StillRunning,
+)
 from detent.errors import InvalidInput
 
 pytestmark = pytest.mark.slow
@@ -49,6 +59,27 @@ def test_a_workflow_is_created_saved_again_and_read(client: Any, tmp_path: Path)
     with pytest.raises(Conflict) as caught:
         client.workflows.create(GREET)
     assert caught.value.code == "name_taken"
+
+
+def test_a_rehearsal_reports_its_progress_and_a_strict_publish_is_refused_with_it(client: Any) -> None:
+    client.workflows.save(BROKEN)
+    done = client.start("broken", {"missing": 1}).wait(timeout=30)
+    reports: list[RehearsalProgressDocument] = []
+    broken = {"name": "broken", "tasks": {"a": {"action": "core.echo", "with": {"x": "{{trigger.body.absent}}"}}}}
+    found = client.workflows.rehearse(broken, days=1, progress=reports.append)
+    assert (found.version, found.failing, found.groups[0].examples) == (2, 1, [done.id])
+    assert {one.stage for one in reports} <= {"moves", "in_flight", "finished"}
+    assert reports
+    client.workflows.save(broken, draft=True)
+    for progress in (None, reports.append):
+        with pytest.raises(RehearsalFailed, match="1 of 1 rehearsed runs would fail") as caught:
+            client.workflows.publish("broken", rehearse="strict", progress=progress)
+        assert (caught.value.status, caught.value.rehearsal) == (409, msgspec.structs.replace(found, days=7))
+    with pytest.raises(NotFound):
+        client.workflows.publish("nothing", rehearse="report", progress=reports.append)
+    published = client.workflows.publish("broken", rehearse="report", progress=reports.append)
+    assert (published.version, published.rehearsal.failing) == (2, 1)
+    assert client.workflows.publish("broken", rehearse="strict", progress=reports.append).rehearsal is None
 
 
 def test_a_draft_is_saved_compared_published_and_taken_back(client: Any) -> None:
@@ -262,6 +293,16 @@ def test_a_waiting_run_says_why_it_does_not_go_on(client: Any) -> None:
     assert (told.run_id, told.status) == (run.id, "running")
     assert [(reason.kind, reason.step) for reason in told.reasons] == [("callback", "answer"), ("needs", "pay")]
     assert told.reasons[0].until is not None
+
+
+def test_the_parents_and_children_of_a_run_are_a_tree(client: Any) -> None:
+    client.workflows.create({"name": "child", "tasks": {"a": {"action": "core.echo"}}})
+    client.workflows.create({"name": "parent", "tasks": {"pay": {"workflow": "child"}}})
+    run = client.start("parent", {})
+    run.wait(20)
+    tree = run.hierarchy(limit=10)
+    [child] = tree.root.children
+    assert (tree.complete, tree.root.id, child.workflow) == (True, run.id, "child")
 
 
 def test_a_step_that_is_not_uncertain_cannot_be_resolved(client: Any) -> None:

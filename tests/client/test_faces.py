@@ -16,6 +16,8 @@ PAIRS = [
     (Client("http://x"), AsyncClient("http://x")),
     (Client("http://x").workflows, AsyncClient("http://x").workflows),
     (Client("http://x").triggers, AsyncClient("http://x").triggers),
+    (Client("http://x").workflow_templates, AsyncClient("http://x").workflow_templates),
+    (Client("http://x").document_templates, AsyncClient("http://x").document_templates),
     (Client("http://x").run("run_1"), AsyncClient("http://x").run("run_1")),
 ]
 ROOT = Path(__file__).parents[2]
@@ -36,7 +38,7 @@ def test_both_faces_have_the_same_methods_with_the_same_parameters(blocking: obj
     assert {name: without_result(found) for name, found in one.items()} == {
         name: without_result(found) for name, found in other.items()
     }
-    assert len(one) >= 6
+    assert len(one) >= 5
 
 
 def test_a_method_of_a_run_does_not_ask_for_the_run() -> None:
@@ -49,7 +51,15 @@ def test_a_method_of_a_run_does_not_ask_for_the_run() -> None:
 
 
 @pytest.mark.parametrize(
-    "kind", [client.ClientOperations, client.RunOperations, client.WorkflowOperations, client.TriggerOperations]
+    "kind",
+    [
+        client.ClientOperations,
+        client.RunOperations,
+        client.WorkflowOperations,
+        client.TriggerOperations,
+        client.WorkflowTemplateOperations,
+        client.DocumentTemplateOperations,
+    ],
 )
 def test_every_operation_says_what_it_does(kind: type) -> None:
     operations = [one for name, one in vars(kind).items() if not name.startswith("_")]

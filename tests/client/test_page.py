@@ -58,7 +58,11 @@ def test_every_method_has_a_row() -> None:
     places = {
         "client": client.ClientOperations,
         "client.workflows": client.WorkflowOperations,
+        "client.workflow_templates": client.WorkflowTemplateOperations,
+        "client.document_templates": client.DocumentTemplateOperations,
         "client.triggers": client.TriggerOperations,
+        "client.dead_letters": client.LetterOperations,
+        "client.connectors": client.ConnectorOperations,
         "run": client.RunOperations,
     }
     known = {f"{place}.{name}" for place, kind in places.items() for name in vars(kind) if not name.startswith("_")}

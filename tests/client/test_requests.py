@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from detent.api.app import ROUTES
-from detent.client import runs, triggers, workflows
+from detent.client import overviews, runs, templates, triggers, workflows
 from detent.client.calls import Call, Pages, RetryPolicy
 from detent.errors import InvalidInput
 
@@ -43,6 +43,59 @@ TABLE: list[tuple[Call[Any] | Pages[Any], str]] = [
     ),
     (runs.list_all(), "GET /api/v1/runs?limit=100"),
     (
+        runs.list_all(stage=["waiting", "person"], version=3, ids=["run_1", "run_2"], text="a b", error="e", limit=5),
+        "GET /api/v1/runs?stage=waiting&stage=person&version=3&ids=run_1%2Crun_2&text=a+b&error=e&limit=5",
+    ),
+    (runs.list_all(stage="child", view="failing"), "GET /api/v1/runs?stage=child&view=failing&limit=100"),
+    (
+        runs.list_page(text="a", progress=True, sort="started_at", cursor="c", limit=5),
+        "GET /api/v1/runs?text=a&include=progress&sort=started_at&limit=5&cursor=c",
+    ),
+    (runs.list_page(), "GET /api/v1/runs?limit=100"),
+    (overviews.counts(), "GET /api/v1/runs/counts"),
+    (overviews.histogram(), "GET /api/v1/runs/histogram"),
+    (
+        overviews.histogram(begin=NOON, end="2027-01-01", buckets=7, workflow="x"),
+        "GET /api/v1/runs/histogram?from=2026-02-22T10%3A00%3A00Z&to=2027-01-01&workflow=x&buckets=7",
+    ),
+    (overviews.search("a:b", limit=3), "GET /api/v1/search?q=a%3Ab&limit=3"),
+    (overviews.heroes(), "GET /api/v1/heroes?limit=100"),
+    (overviews.heroes("order", prefix="7"), "GET /api/v1/heroes?type=order&prefix=7&limit=100"),
+    (
+        templates.list_all(category="a b", official=True, search="x"),
+        "GET /api/v1/templates/workflows?category=a+b&isOfficial=true&search=x&limit=100",
+    ),
+    (templates.get("a"), "GET /api/v1/templates/workflows/a"),
+    (templates.delete("a"), "DELETE /api/v1/templates/workflows/a"),
+    (
+        templates.create("a", "A", {"tasks": {}}, tags=["t"]),
+        'POST /api/v1/templates/workflows {"id":"a","title":"A","definition":{"tasks":{}},"tags":["t"]}',
+    ),
+    (
+        templates.instantiate("a", {"x": 1}, name="n", title="N"),
+        'POST /api/v1/templates/workflows/a/instantiate {"config":{"x":1},"name":"n","display_name":"N"}',
+    ),
+    (templates.list_documents(team="t", set="s"), "GET /api/v1/templates?team=t&set=s&limit=100"),
+    (templates.get_document("d", set="s", version=2), "GET /api/v1/templates/d?set=s&version=2"),
+    (
+        templates.create_document("s", "d", "D", "text", format="html"),
+        'POST /api/v1/templates {"set":"s","id":"d","title":"D","body":"text","format":"html"}',
+    ),
+    (
+        templates.save_document("s", "d", "D", "text", {}),
+        'PUT /api/v1/templates/d?set=s {"title":"D","body":"text","fields":{}}',
+    ),
+    (templates.enable_document("d"), "POST /api/v1/templates/d/enable"),
+    (templates.disable_document("d", version=1), "POST /api/v1/templates/d/disable?version=1"),
+    (
+        templates.render_document("d", {"x": 1}, version=1, extras={"y": 2}),
+        'POST /api/v1/templates/d/render?version=1 {"answers":{"x":1},"extras":{"y":2}}',
+    ),
+    (templates.list_sets(team="t"), "GET /api/v1/template-sets?team=t&limit=100"),
+    (templates.save_set("s", title="S", enabled=False), 'PUT /api/v1/template-sets/s {"title":"S","enabled":false}'),
+    (workflows.stats("x", days=3), "GET /api/v1/workflows/x/stats?days=3"),
+    (workflows.all_stats(), "GET /api/v1/stats?limit=100"),
+    (
         runs.list_all(
             status=["failed", "timeout"],
             workflow="x",
@@ -70,6 +123,13 @@ TABLE: list[tuple[Call[Any] | Pages[Any], str]] = [
         ),
     ),
     (
+        runs.bulk("cancel", {"stage": ["waiting", "person"], "version": 3, "ids": ["run_1", "run_2"], "view": "stuck"}),
+        (
+            'POST /api/v1/runs/bulk {"action":"cancel","filter":{"stage":["waiting","person"],"version":"3",'
+            '"ids":"run_1,run_2","view":"stuck"},"dry_run":true,"limit":1000}'
+        ),
+    ),
+    (
         runs.bulk("pause", {}, everything=True, dry_run=False, limit=5),
         'POST /api/v1/runs/bulk {"action":"pause","filter":{},"dry_run":false,"limit":5,"all":true}',
     ),
@@ -91,6 +151,12 @@ TABLE: list[tuple[Call[Any] | Pages[Any], str]] = [
     ),
     (runs.resolve("run_1", "a", happened=False), 'POST /api/v1/runs/run_1/steps/a/resolve {"happened":false}'),
     (runs.why("run_1"), "GET /api/v1/runs/run_1/why"),
+    (runs.outline("run_1"), "GET /api/v1/runs/run_1/outline"),
+    (runs.outline("run_1", at=0), "GET /api/v1/runs/run_1/outline?at=0"),
+    (runs.graph("run_1", at=3), "GET /api/v1/runs/run_1/graph?at=3"),
+    (runs.step("run_1", "a b", whole=True), "GET /api/v1/runs/run_1/steps/a%20b?whole=true"),
+    (runs.answer("run_1", "w", {"ok": True}), 'POST /api/v1/runs/run_1/steps/w/answer {"ok":true}'),
+    (runs.waits(workflow="x", hero=("order", "7")), "GET /api/v1/waits?workflow=x&hero=order%3A7&limit=100"),
     (runs.evaluate("run_1", "1 + 1"), 'POST /api/v1/runs/run_1/evaluate {"expression":"1 + 1"}'),
     (
         runs.evaluate("run_1", template={"a": "{{ now() }}"}, step="pay"),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from detent.client import EntryDocument, stream
 from detent.client.calls import Answer
 from detent.client.errors import NoConnection, NotFound, Unavailable, UnexpectedAnswer
-from detent.client.stream import Parser, StreamMessage
+from detent.client.events import Parser, StreamMessage
 from tests.client import documents
 from tests.client.playing import Play, Player
 from tests.client.talking import Stage, answered

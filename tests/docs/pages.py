@@ -9,6 +9,7 @@ Readers do not see it; it tells the tests what the example needs or what becomes
     call: STEP JSON      the callback that somebody sends
     status: WORD         how the run ends (completed if nothing is said)
     refused: PATHS       the definition is refused, with problems at exactly these places
+    manifest             the block is the manifest of a connector, and no workflow
     shown only           not run, for a reason that stands beside it
 """
 

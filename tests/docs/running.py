@@ -24,6 +24,7 @@ from detent.steps.action_step import ActionExecutor
 from detent.steps.actions import registry
 from detent.steps.egress import EgressPolicy
 from detent.steps.http.step import HttpExecutor
+from detent.steps.links import Reservations
 from detent.store.memory.store import MemoryStore
 from detent.store.rows import Receipt
 from tests.callers import commands_of
@@ -100,11 +101,15 @@ async def commands() -> AsyncIterator[Commands]:
     """The commands of an engine that has every registered action."""
     clock = SystemClock()
     policy = EgressPolicy.from_texts(["127.0.0.0/8"])
+    store = MemoryStore(clock)
     engine = Engine(
-        MemoryStore(clock),
+        store,
         clock=clock,
         tokens=CallbackTokens("key", "http://127.0.0.1"),
-        executors={StepKind.ACTION: ActionExecutor(), StepKind.HTTP: HttpExecutor(policy)},
+        executors={
+            StepKind.ACTION: ActionExecutor(reservations=Reservations(store)),
+            StepKind.HTTP: HttpExecutor(policy),
+        },
         serves=registry.names(),
         new_id=new_id,
     )

@@ -1,13 +1,13 @@
 """The page of the command line knows every command, argument and option, and no others."""
 
 from collections.abc import Iterator
-from importlib import import_module
 from typing import Any
 
 import pytest
 import typer
 
 from detent.cli import COMMANDS
+from detent.cli.main import module_of
 from tests.docs.pages import DOCS, headings, tables
 
 
@@ -15,7 +15,7 @@ def commands() -> Iterator[tuple[str, Any]]:
     """Every command by its words, those below a command too."""
     for name in COMMANDS:
         app = typer.Typer(add_completion=False)
-        import_module(f"detent.cli.commands.{name}").add_to(app)
+        module_of(name).add_to(app)
         command = typer.main.get_command(app)
         below = getattr(command, "commands", None)
         if below:

@@ -47,3 +47,7 @@ def test_every_page_can_be_reached_from_the_readme() -> None:
 def test_every_picture_is_used() -> None:
     used = {(page.parent / link).resolve() for page in pages() for link in links(page) if "://" not in link}
     assert set((DOCS / "images").iterdir()) - used == set()
+
+
+def test_all_pictures_together_are_small() -> None:
+    assert sum(path.stat().st_size for path in (DOCS / "images").iterdir()) < 4_000_000

@@ -4,14 +4,17 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import Field
+from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from litestar.testing import RequestFactory
 
 from detent import errors
 from detent.api.app import ROUTES
 from detent.api.errors import REFUSALS, on_detent_error
+from detent.catalog.gallery import gallery
 from detent.forms import kinds, triggers
 from detent.forms.graph import form as graph_form
 from detent.forms.graph import node as graph_node
@@ -21,6 +24,7 @@ from detent.observe import EVENTS
 from detent.observe.logs import LEVELS
 from detent.planner import judge
 from detent.planner.maps import ITEMS_FAILED
+from detent.run.links import CONFLICT
 from detent.run.status import TERMINAL
 from detent.settings import FIELDS, PREFIX
 from detent.steps import user_code
@@ -28,11 +32,13 @@ from detent.steps.actions import CORE
 from detent.steps.egress import EgressPolicy
 from detent.steps.errors import EXCEPTION
 from detent.steps.http import step as http_step
+from detent.steps.links import RESERVED
+from detent.steps.templates.action import DocumentRequest
 from tests.docs.pages import DOCS, ROOT, headings, remarked_table, table, tables
 
 #: Kinds of the graph that the steps form cannot write.
 OTHER_FORMS = {StepKind.PYTHON, StepKind.FUNCTION, StepKind.CONDITION}
-PAGES_OF_OURS = {"/", "/wh/{token}", "/webhook/workflow/resume/{token}"}
+PAGES_OF_OURS = {"/", "/plain", "/wh/{token}", "/webhook/workflow/resume/{token}"}
 
 
 def test_every_kind_of_step_has_its_heading() -> None:
@@ -55,7 +61,7 @@ def test_every_key_of_the_steps_form_has_a_row() -> None:
 def test_every_key_of_the_graph_form_has_a_row() -> None:
     rows = {row[0] for one in tables("graph.md") if one.header[0] == "key" for row in one.rows}
     fields = [graph_node.NODE_FIELDS, graph_node.EDGE_FIELDS, graph_node.POLICY_FIELDS, graph_node.RETRY_FIELDS]
-    fields.append(graph_node.REPEAT_FIELDS.all())
+    fields += [graph_node.REPEAT_FIELDS.all(), graph_form.SNAPSHOT_FIELDS]
     assert rows == set(graph_form.FIELDS).union(*fields)
 
 
@@ -81,7 +87,7 @@ def test_every_code_of_a_step_error_has_a_row() -> None:
     ]
     written = {code for path in sources for code in _codes(ast.parse(path.read_text()))}
     told = {code for _, code in vars(http_step)["_CODES"]} | {judge.TEMPLATE_ERROR, judge.CONDITION_ERROR}
-    told |= {EXCEPTION, ITEMS_FAILED, *vars(user_code)["_PERMANENT"].values()}
+    told |= {CONFLICT, RESERVED, EXCEPTION, ITEMS_FAILED, *vars(user_code)["_PERMANENT"].values()}
     assert set(table("retries-and-failures.md", "code", "what happened", "tried again")) == written | told
 
 
@@ -109,6 +115,14 @@ def _below(kind: type[errors.DetentError]) -> Iterator[type[errors.DetentError]]
 def test_every_event_has_a_row() -> None:
     known = [(name, meaning, LEVELS.get(name, "")) for name, meaning in EVENTS.items()]
     assert list(remarked_table("operate.md", "events").rows) == known
+
+
+def test_every_event_that_the_code_emits_is_in_the_list() -> None:
+    """A listener learns from the list what it can hear."""
+    calls = re.compile(r'\bemit\(\s*"([^"]+)"')
+    code = Path(errors.__file__).parent
+    found = {name for module in code.rglob("*.py") for name in calls.findall(module.read_text())}
+    assert found == set(EVENTS)
 
 
 def test_every_setting_has_a_row_with_its_meaning_and_default() -> None:
@@ -157,3 +171,13 @@ def test_every_error_is_answered_as_its_row_says() -> None:
         answer = on_detent_error(request, kind())
         assert words[answer.content.error][0].startswith(str(answer.status_code))
         assert seen[kind.code] in {str(answer.status_code), "at start"}
+
+
+def test_every_template_of_the_gallery_has_a_row() -> None:
+    rows = {id_: does for id_, (does,) in table("templates.md", "template", "does").items()}
+    assert rows == {id_: one.description for id_, one in gallery().items()}
+
+
+def test_every_parameter_of_the_action_that_renders_has_a_row() -> None:
+    rows = table("templates.md", "parameter of `core.template.render`", "meaning", "default")
+    assert set(rows) == {one.encode_name for one in msgspec.structs.fields(DocumentRequest)}

@@ -26,7 +26,10 @@ def test_every_make_target_a_page_names_exists(page: Path) -> None:
 
 @pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
 def test_every_command_a_page_names_exists(page: Path) -> None:
-    assert set(re.findall(r"(?:`|^\$ )detent ([a-z]+)", page.read_text(), re.MULTILINE)) - set(COMMANDS) == set()
+    assert (
+        set(re.findall(r"(?:`|^\$ )detent ([a-z]+(?:-[a-z]+)*)", page.read_text(), re.MULTILINE)) - set(COMMANDS)
+        == set()
+    )
 
 
 @pytest.mark.parametrize("block", blocks("toml"), ids=lambda block: block.place)

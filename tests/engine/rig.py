@@ -37,7 +37,7 @@ from detent.observe import listen
 from detent.run.call import StepCall
 from detent.run.outcomes import Done, Fail, Outcome, StepError
 from detent.run.status import TERMINAL
-from detent.steps.protocol import Needs
+from detent.steps.protocol import Needs, StepExecutor
 from detent.store.heartbeat import TaskHeartbeat
 from detent.store.memory.store import MemoryStore
 from detent.store.protocol import Heartbeat, Store
@@ -232,6 +232,7 @@ class Rig:
 
     def __post_init__(self) -> None:
         self.store = MemoryStore(self.clock)
+        self.executors: dict[StepKind, StepExecutor] = {StepKind.ACTION: self.hands, StepKind.HTTP: self.hands}
 
     async def engine(self, *, claims: bool = True, clock: Clock | None = None, **tuning: Any) -> Engine:
         """One more engine, started."""
@@ -240,7 +241,7 @@ class Rig:
             cast(Store, line),
             clock=clock or self.clock,
             tokens=CallbackTokens("key", "https://detent.example"),
-            executors={StepKind.ACTION: self.hands, StepKind.HTTP: self.hands},
+            executors=self.executors,
             tuning=replace(QUICK, **tuning),
             new_id=new_id,
             claims=claims,
@@ -290,7 +291,7 @@ class Rig:
         while not holds():
             passed = self.clock.monotonic() - begun
             assert passed < within, f"it does not hold after {passed:.1f} s"
-            await asyncio.sleep(0.005)
+            await asyncio.sleep(min(max(0.005, passed / 200), 0.1))  # the longer it takes, the more rarely it looks
         return self.clock.monotonic() - begun
 
     async def ended(self, run: bytes, within: float = 60.0) -> str:

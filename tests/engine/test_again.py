@@ -157,6 +157,38 @@ async def test_a_bulk_cancel_ends_the_open_runs_only() -> None:
 
 
 @virtual
+async def test_many_runs_are_moved_and_cancelled_by_one_insert_and_a_locked_run_is_not_left_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with rig() as world:
+        engine = await world.engine()
+        await save(world, "w", {"nap": {"sleep": "1h"}})
+        runs = [await start(engine, "w") for _ in range(5)]
+        await world.until(lambda: all(row.owner is None for row in world.store.table.values()))
+        await save(world, "w", {"nap": {"sleep": "1h"}, "more": {"needs": ["nap"]}})
+        locked, sent = runs[2].run, list[tuple[str, int]]()
+        send, send_many = world.store.send, world.store.send_many
+
+        async def one(*given: Any) -> bool:
+            sent.append(("one", 1))
+            return await send(*given)
+
+        async def many(tenant: int, among: Any, *given: Any) -> set[bytes]:
+            sent.append(("many", len(among)))
+            return await send_many(tenant, [run for run in among if run != locked], *given)
+
+        commands = commands_of(engine, "ann")
+        monkeypatch.setattr(world.store, "send", one)
+        monkeypatch.setattr(world.store, "send_many", many)
+        target = await commands.moves.target("w", None, {})
+        survey = await commands.moves.survey(RunCriteria(), target, limit=100, dry_run=False)
+        assert (survey.sent, sent) == (5, [("many", 5), ("one", 1)])
+        await world.until(lambda: all(row.new.version == 2 for row in world.store.table.values()))
+        result = await commands.bulk.apply(BulkAction.CANCEL, RunCriteria(), limit=4, dry_run=False)
+        assert (len(result.done), result.more, sent[2:]) == (4, True, [("many", 4), ("one", 1)])
+
+
+@virtual
 async def test_why_names_what_a_run_waits_for_and_until_when() -> None:
     async with rig() as world:
         engine = await world.engine()

@@ -126,15 +126,23 @@ async def test_a_step_whose_executor_needs_a_view_sees_what_is_durable_of_its_ru
     async with rig() as world:
         await world.engine()
         world.hands.needed["two"] = Needs.VIEW
-        run = await world.start(CHAIN)
+        reads = {**CHAIN, "three": {"action": "go", "needs": ["two"], "with": {"one": "{{ tasks.one.output }}"}}}
+        found: list[bytes | None] = []
+
+        def look(call: StepCall) -> Outcome:
+            found.append(call.view.result_of("one") if call.view else None)
+            return done(2)
+
+        world.hands.scripts["two"] = look
+        run = await world.start(reads)
         assert await world.ended(run) == "completed"
-        one, two = world.hands.calls
+        one, two, _ = world.hands.calls
         assert one.view is None
         assert two.view is not None
         assert two.view.facts.id == run
-        assert two.view.result_of("one") == done(1).result
+        assert found == [done(1).result]
         assert two.view.ending_of("one") is Ending.SUCCESS
-        assert two.view.ending_of("three") is None
+        assert two.view.ending_of("four") is None
         assert two.view.port is None
 
 

@@ -428,6 +428,10 @@ def test_the_document_of_an_entry_says_what_happened_and_what_follows() -> None:
         "run_status": "failed",
         "version": None,
         "was": None,
+        "child_run_id": None,
+        "item_count": None,
+        "pages": [],
+        "page": None,
     }
     assert json.loads(entry_json(found)) == document
 

@@ -13,12 +13,12 @@ from detent.planner import prepare
 from detent.planner.scope import status_word
 from detent.run.journal import decode_data
 from detent.steps.action_step import ActionExecutor
-from detent.steps.actions import Registry
+from detent.steps.actions import CORE, Registry
 from detent.steps.errors import ActionError, Permanent
 from detent.store.rows import RunRow
 from detent.views.runs import fold_row
 from tests.engine.rig import Rig, rig, virtual
-from tests.forms.graphs import FANOUT_FANIN, MONDAY_STATUS, ONBOARD_PROJECT, RETRY_DEMO
+from tests.forms.graphs import FANOUT_FANIN, MONDAY_STATUS, ONBOARD_PROJECT, RETRY_DEMO, document, node
 
 Stand = Callable[..., Any]
 CHANNEL = {"channelId": "C456"}
@@ -60,7 +60,7 @@ async def run(text: str, trigger: Mapping[str, Any], services: Mapping[str, Stan
     for name, service in services.items():
         (core if name.startswith("core.") else actions).add(name, service, inline=True)
     compiled = compile_graph(read_definition(text), actions=services)
-    own, cores = ActionExecutor(actions), ActionExecutor(core)
+    own, cores = ActionExecutor(actions), ActionExecutor(core=core if core.names() else CORE)
     async with rig() as world:
         for step in compiled.graph.steps:
             executor = cores if step.config["action"].startswith("core.") else own
@@ -176,3 +176,52 @@ async def test_the_third_failure_is_the_last() -> None:
     ended = await run(RETRY_DEMO, {"payload": 1, "timestamp": 2}, {"core.sometimes-fails": work})
     assert (ended.status, len(work.calls)) == ("failed", 3)
     assert [error.message for error in ended.errors if error] == ["always"] * 3
+
+
+@virtual
+async def test_the_number_and_the_error_of_each_attempt_are_kept() -> None:
+    work = Service(ActionError("first"), ActionError("second"), {"done": True})
+    ended = await run(RETRY_DEMO, {"payload": 1, "timestamp": 2}, {"core.sometimes-fails": work})
+    kept = [
+        (attempt, error and error.message) for (_, attempt, _), error in zip(ended.entries, ended.errors, strict=True)
+    ]
+    assert kept == [(1, "first"), (2, "second"), (3, None)]
+
+
+# A whole graph: branches at the same time, failures that pass and one that stays.
+
+
+def whole_graph() -> str:
+    retry = {"retry": {"maxAttempts": 3, "baseDelayMs": 100, "jitter": False}}
+    return json.dumps(
+        document(
+            node("start", "left", "right", actionType="shop.start"),
+            node("left", "join", actionType="shop.left", policies=retry),
+            node("right", "join", "after", actionType="shop.right", policies=retry),
+            node("join", actionType="shop.join", join="all"),
+            node("after", actionType="shop.after"),
+        )
+    )
+
+
+@virtual
+async def test_branches_run_at_the_same_time_and_transient_failures_are_retried_before_the_join() -> None:
+    flaky = Service(ActionError("busy"), ActionError("busy"), {"n": 3})
+    services = {f"shop.{name}": Service() for name in ("start", "right", "join", "after")} | {"shop.left": flaky}
+    ended = await run(whole_graph(), {}, services)
+    assert (ended.status, len(flaky.calls), len(services["shop.join"].calls)) == ("completed", 3, 1)
+    order = [step for step, _, outcome in ended.entries if outcome == "success"]
+    assert order.index("right") < order.index("left") < order.index("join")
+
+
+@virtual
+async def test_a_permanent_failure_cancels_the_rest_and_skips_the_join() -> None:
+    flaky = Service(ActionError("busy"), {"n": 2})
+    broken = Service(Permanent("no such account"))
+    services = {f"shop.{name}": Service() for name in ("start", "join", "after")}
+    services |= {"shop.left": flaky, "shop.right": broken}
+    ended = await run(whole_graph(), {}, services)
+    assert (ended.status, len(broken.calls)) == ("failed", 1)
+    skipped = {"left": "skipped", "join": "skipped", "after": "skipped"}
+    assert ended.steps == {"start": "success", "right": "failed", **skipped}
+    assert not services["shop.join"].calls + services["shop.after"].calls

@@ -132,6 +132,20 @@ async def test_a_step_has_its_time_limit() -> None:
         assert b"within 3 s" in entry.data
 
 
+@virtual
+async def test_every_attempt_has_a_time_limit_of_its_own() -> None:
+    async def lasts(seconds: float) -> Outcome:
+        await asyncio.sleep(seconds)
+        return done()
+
+    async with rig() as world:
+        await world.engine()
+        world.hands.scripts["a"] = lambda call: lasts(60 if call.attempt == 1 else 2)
+        run = await world.start({"a": {"action": "core.echo", "timeout": "3s", "retries": 1}})
+        assert await world.ended(run) == "completed"
+        assert [entry.outcome for entry in world.store.entries[run].values()] == ["timeout", "success"]
+
+
 @pytest.mark.case("A13")
 @virtual
 async def test_waiting_is_not_counted_against_a_time_limit() -> None:
@@ -406,7 +420,7 @@ async def test_every_one_of_many_wake_ups_at_the_same_moment_happens_once() -> N
         naps = compile_steps(
             {"name": "w", "tasks": {"nap": {"sleep": "20s"}, "b": {"needs": ["nap"], "action": "core.echo"}}}
         )
-        runs = [await world.start(naps.graph) for _ in range(10_000)]
+        runs = [await world.start(naps.graph) for _ in range(3_000)]
         for run in runs:
             assert await world.ended(run) == "completed"
-        assert len({call.run_id for call in world.hands.calls}) == len(world.hands.calls) == 10_000
+        assert len({call.run_id for call in world.hands.calls}) == len(world.hands.calls) == 3_000

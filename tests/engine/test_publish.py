@@ -48,7 +48,7 @@ async def save(app: App, name: str, graph: Graph) -> None:
 
 
 async def problems(commands: Commands, name: str, graph: Graph) -> dict[str, str]:
-    found = await commands.drafts.child_problems(name, graph)
+    found = await commands.workflows.child_problems(name, graph)
     return {one.field: one.message for one in found}
 
 
@@ -56,6 +56,23 @@ async def test_a_child_that_does_not_exist_is_a_problem(app: App, commands: Comm
     await save(app, "known", calls(x="gone since"))
     graph = calls(a="known", b="unknown", c="{{ trigger.body.name }}")
     assert await problems(commands, "parent", graph) == {"steps.b.workflow": "there is no workflow 'unknown'"}
+
+
+async def test_a_version_of_a_child_that_does_not_exist_is_a_problem(commands: Commands) -> None:
+    await commands.workflows.save(ECHO)
+    await commands.drafts.save(ECHO.replace('"w"', '"unpublished"'))
+    pins = {"a": ("w", 1), "b": ("w", 2), "c": ("unpublished", 1)}
+    nodes = [{"id": id_, "workflowId": name, "workflowVersion": number} for id_, (name, number) in pins.items()]
+    graph = {"id": "g", "displayName": "G", "startNodes": list(pins), "nodes": nodes}
+    await commands.drafts.save(json.dumps(graph))
+    with pytest.raises(InvalidDefinition) as caught:
+        await commands.drafts.publish("g")
+    assert [str(one) for one in caught.value.problems] == [
+        "nodes.b.workflowVersion: the workflow 'w' has no version 2; its newest is 1",
+        "nodes.c.workflowVersion: the workflow 'unpublished' has no version 1; it was never published",
+    ]
+    tasks = {"a": {"workflow": "w", "version": 2}}
+    await commands.workflows.save(json.dumps({"name": "s", "tasks": tasks}))  # a child may be saved later
 
 
 async def test_a_workflow_that_would_start_itself_is_a_problem(app: App, commands: Commands) -> None:
@@ -109,3 +126,44 @@ async def test_a_draft_that_is_saved_while_it_is_published_is_published_as_it_wa
     assert (
         codec.decode(done.workflow.graph) == compile_steps({"name": "w", "tasks": {"b": {"action": "core.echo"}}}).graph
     )
+
+
+@pytest.mark.parametrize("published", [0, 1])
+async def test_of_two_publishes_at_once_both_answer_with_the_version_that_was_made(
+    app: App, commands: Commands, monkeypatch: pytest.MonkeyPatch, published: int
+) -> None:
+    await commands.drafts.save(ECHO)
+    if published:
+        await commands.drafts.publish("w")
+        await commands.drafts.save(ECHO.replace('"a"', '"b"'))
+    draft, others = app.store.draft, list[Any]()
+
+    async def published_first(*given: Any) -> Any:
+        if not others:
+            others.append(None)
+            others[0] = await commands.drafts.publish("w")
+        return await draft(*given)
+
+    monkeypatch.setattr(app.store, "draft", published_first)
+    done, version = await commands.drafts.publish("w"), published + 1
+    assert (others[0].version, others[0].changed) == (version, True)
+    assert (done.version, done.workflow.version, done.changed) == (version, version, False)
+
+
+async def test_a_workflow_is_read_once_however_many_steps_lead_to_it(
+    app: App, commands: Commands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await save(app, "b", calls(x="d"))
+    await save(app, "c", calls(x="d", y="parent"))
+    await save(app, "d", calls())
+    read, workflow = list[str | bytes](), app.store.workflow
+
+    async def counted(tenant: int, key: str | bytes) -> Any:
+        read.append(key)
+        return await workflow(tenant, key)
+
+    monkeypatch.setattr(app.store, "workflow", counted)
+    steps = {f"s{number}": "bcd"[number % 3] for number in range(30)}
+    found = await problems(commands, "parent", calls(**steps))
+    assert list(found) == [f"steps.s{number}.workflow" for number in range(1, 30, 3)]
+    assert sorted(map(str, read)) == ["b", "c", "d"]

@@ -202,11 +202,11 @@ async def test_a_delayed_run_reads_running_as_soon_as_it_works_and_never_began_i
         run = await start(engine, "w", start_at=NOON + 5 * SECOND, request_id="r1")
         gone = await start(engine, "w", start_at=NOON + 500 * SECOND)
         await world.until(lambda: bool(world.hands.calls))
-        assert run_summary(await world.row(run.run)).status == "running"
+        assert run_summary(await world.row(run.run), 0).status == "running"
         assert (await start(engine, "w", start_at=NOON + 5 * SECOND, request_id="r1")).status == "running"
         await world.send(gone.run, MessageKind.CANCEL)
         assert await world.ended(gone.run) == "cancelled"
         document = await commands.runs.get(run_id(gone))
-        assert (document.started_at, run_summary(await world.row(gone.run)).started_at) == (None, None)
+        assert (document.started_at, run_summary(await world.row(gone.run), 0).started_at) == (None, None)
         gate.set()
         assert await world.ended(run.run) == "completed"

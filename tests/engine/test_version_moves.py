@@ -8,16 +8,25 @@ from collections.abc import Mapping
 from typing import Any
 
 from detent.graph import codec
+from detent.graph.model import Edge, Graph, Step, StepKind
+from detent.ids import RUN, new_id, show
 from detent.run.journal import decode_data
+from detent.steps.child_step import ChildExecutor
 from detent.store.rows import MessageKind
+from tests.callers import commands_of
+from tests.engine.commands import save
 from tests.engine.rig import TENANT, Rig, _compiled, failed, rig, virtual
 
 
 async def save_version(world: Rig, run: bytes, steps: Mapping[str, Any]) -> int:
     """Give the workflow of a run another version. Return its number."""
+    return await save_graph(world, run, _compiled(steps, {}))
+
+
+async def save_graph(world: Rig, run: bytes, made: Graph) -> int:
     row = await world.row(run)
     saved = world.store.saved[row.workflow]
-    graph = codec.encode(_compiled(steps, {}))
+    graph = codec.encode(made)
     version = saved.new._replace(graph=graph, checksum=f"c{len(saved.versions)}", source=f"s{len(saved.versions)}")
     result = await world.store.save_workflow(version, replace=True)
     return result.version  # type: ignore[union-attr]
@@ -43,18 +52,18 @@ def moves(world: Rig, run: bytes) -> list[tuple[str | None, str]]:
 async def test_a_sleeping_run_goes_on_in_the_new_version() -> None:
     async with rig() as world:
         await world.engine()
-        run = await world.start({"a": {}, "nap": {"needs": ["a"], "sleep": "1h"}})
+        run = await world.start({"a": {}, "nap": {"needs": ["a"], "sleep": "2m"}})
         await world.until(lambda: world.store.table[run].owner is None)
         version = await save_version(
-            world, run, {"a": {}, "nap": {"needs": ["a"], "sleep": "9h"}, "b": {"needs": ["nap"]}}
+            world, run, {"a": {}, "nap": {"needs": ["a"], "sleep": "20m"}, "b": {"needs": ["nap"]}}
         )
         await send_move(world, run, version)
         await world.until(lambda: moves(world, run) == [(None, "")])
         row = await world.row(run)
         assert (row.version, row.code) == (2, '["detent/2"]')
         assert world.store.inbox == {}
-        took = await world.until(lambda: world.store.table[run].status == "completed", 4_000)
-        assert took < 3_700, "the sleep was not begun again"
+        took = await world.until(lambda: world.store.table[run].status == "completed", 300)
+        assert took < 130, "the sleep was not begun again"
         assert [call.step for call in world.hands.calls] == ["a", "b"]
 
 
@@ -73,6 +82,44 @@ async def test_an_attempt_in_flight_goes_on_and_its_outcome_counts_in_the_new_ve
         assert await world.ended(run) == "completed"
         assert [call.step for call in world.hands.calls] == ["slow", "beside", "new", "after"]
         assert world.kinds(run)[-2:] == [("ended", "other"), ("ended", "after")]
+
+
+@virtual
+async def test_the_pages_of_a_moved_run_have_its_new_version() -> None:
+    async with rig() as world:
+        commands_of(await world.engine())
+        gate = world.hands.hold("slow")
+        run = await world.start({"slow": {}})
+        await world.until(lambda: len(world.hands.calls) == 1)
+        steps = {"slow": {}, "all": {"needs": ["slow"], "for_each": [1, 2], "url": "https://shop.example/{{ item }}"}}
+        await send_move(world, run, await save_version(world, run, steps))
+        await world.until(lambda: moves(world, run) == [(None, "")])
+        gate.set()
+        assert await world.ended(run) == "completed"
+        assert [row.new.version for row in world.store.table.values() if row.new.parent == run] == [2]
+
+
+@virtual
+async def test_mail_behind_a_move_is_read_when_the_move_is_durable() -> None:
+    """The end of a child means nothing until the message before it says that it continues the child before."""
+    async with rig() as world:
+        world.executors[StepKind.SUBWORKFLOW] = ChildExecutor()
+        commands_of(await world.engine())
+        await save(world, "kid", {"w": {"wait_for_webhook": {}}})
+        child_step = Step("child", StepKind.SUBWORKFLOW, {"workflow": "kid", "input": {}})
+        run = await world.start(Graph((child_step,)))
+        await world.until(lambda: world.store.table[run].owner is None)
+        child = next(show(RUN, row.new.id) for row in world.store.table.values() if row.new.parent == run)
+        later, after = show(RUN, new_id()), Step("after", StepKind.ACTION, {"action": "core.echo"})
+        await send_move(world, run, await save_graph(world, run, Graph((child_step, after), (Edge("child", "after"),))))
+        for said in (
+            {"child": child, "status": "running", "continued_as": later},
+            {"child": later, "status": "completed"},
+        ):
+            assert await world.store.send(TENANT, run, MessageKind.CHILD, json.dumps(said).encode())
+        assert await world.ended(run) == "completed"
+        assert moves(world, run) == [(None, "")]
+        assert [call.step for call in world.hands.calls] == ["after"]
 
 
 @virtual
@@ -139,12 +186,12 @@ async def test_a_retry_keeps_its_count_and_its_time() -> None:
     async with rig() as world:
         await world.engine()
         world.hands.scripts["a"] = lambda call: failed(retry=True)
-        retries = {"retries": {"attempts": 2, "delay": 100, "jitter": False}}
+        retries = {"retries": {"attempts": 2, "delay": 20, "jitter": False}}
         run = await world.start({"a": retries})
         await world.until(lambda: ("retry", "a") in world.kinds(run))
         await send_move(world, run, await save_version(world, run, {"a": retries, "b": {"needs": ["a"]}}))
         await world.until(lambda: moves(world, run) == [(None, "")])
-        assert await world.ended(run, 500) == "failed"
+        assert await world.ended(run, 100) == "failed"
         assert world.hands.attempts("a") == [1, 2, 3]
 
 

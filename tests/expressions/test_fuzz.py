@@ -15,11 +15,11 @@ from tests.expressions.scopes import SCOPE, Lazy
 pytestmark = pytest.mark.slow
 
 # DETENT_FUZZ_EXAMPLES=10000 is the long form: as many of hypothesis, and a hundred times as many of the quick kind.
-EXAMPLES = int(os.environ.get("DETENT_FUZZ_EXAMPLES", "200"))
+EXAMPLES = int(os.environ.get("DETENT_FUZZ_EXAMPLES", "100"))
 FUZZ = settings(
     max_examples=EXAMPLES,
     deadline=None,
-    derandomize=EXAMPLES == 200,
+    derandomize=EXAMPLES == 100,
     database=None,
     suppress_health_check=list(HealthCheck),
 )

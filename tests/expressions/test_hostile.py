@@ -113,9 +113,8 @@ def test_an_escape_known_from_elsewhere_is_refused(source: str) -> None:
         compile_template("{{ " + source + " }}").render(SCOPE)
 
 
-# Seconds of processor time; a tracer, such as the one that measures coverage, makes every line cost a multiple.
-#: Seconds of CPU. A bomb that is not cut takes for ever.
-SOON = 5.0
+#: Seconds of CPU, on a slow machine and under a tracer. A bomb that is not cut takes for ever.
+SOON = 60.0
 
 BIG_TEXT = "a" * (256 * 1024)
 SCOPE_OF_BIG_VALUES: Scope = {
@@ -202,7 +201,7 @@ def test_a_bomb_ends_quickly_with_a_small_value_or_our_error(source: str) -> Non
         tracemalloc.stop()
     assert peak < 64_000_000
     assert len(json.dumps(outcome)) < 1_000_000
-    assert min(_seconds(source) for _ in range(3)) < SOON
+    assert _seconds(source) < SOON
 
 
 def _outcome(source: str) -> object:
@@ -291,6 +290,9 @@ def test_data_nested_without_end_is_our_error() -> None:
         ("abc", ["abd", "abe"], "abd"),
         ("", ["a"], "a"),
         ("x", [], None),
+        ("target", ["condition", "targetNode"], "targetNode"),
+        ("target", ["targetNode", "targetWorkflow"], None),
+        ("con", ["condition"], None),
         ("x" * 65, ["x" * 65], None),
         ("x" * 64, ["y" * 10_000], None),
     ],

@@ -5,12 +5,14 @@ import json
 import pytest
 
 from detent.expressions import (
+    ExpressionError,
     ExpressionLimitExceeded,
     Scope,
     SyntaxProblem,
     TruncatedValue,
     UnresolvedTemplate,
     compile_template,
+    resolve_holes,
     template_problems,
 )
 from tests.expressions.scopes import SCOPE, Counted, value
@@ -260,3 +262,24 @@ SKIPPED: Scope = {
 )
 def test_the_conditions_of_the_order_workflows_decide(condition: str, paid: bool, refused: bool, skipped: bool) -> None:
     assert [value(condition, scope) for scope in (ORDER_SCOPE, REFUSED, SKIPPED)] == [paid, refused, skipped]
+
+
+def test_each_hole_of_a_template_is_resolved_alone_and_an_error_does_not_stop_the_others() -> None:
+    source = {"a": "{{ x }} and {{ x + 1 }}", "b": [{"c": "{{ missing }}"}, 5], "d": "plain", "e": "{{ x * 10 }}"}
+    found = list(resolve_holes(compile_template(source), {"x": 1}))
+    assert [(hole.at, hole.source, hole.value) for hole in found] == [
+        (("a",), "x", 1),
+        (("a",), "x + 1", 2),
+        (("b", 0, "c"), "missing", None),
+        (("e",), "x * 10", 10),
+    ]
+    assert [hole.error is None for hole in found] == [True, True, False, True]
+    assert list(resolve_holes(compile_template("plain"), {})) == []
+
+
+def test_all_holes_share_the_budget_of_one_rendering() -> None:
+    large = compile_template(["{{ x }}"] * 4)
+    found = list(resolve_holes(large, {"x": "y" * 100_000}))
+    assert [hole.error is None for hole in found] == [True, True, False, False]
+    with pytest.raises(ExpressionError):
+        large.render({"x": "y" * 100_000})

@@ -1,4 +1,4 @@
-"""Documents of the graph form: the four workflows of `tests/forms/documents/`, and a builder for small ones."""
+"""Documents of the graph form: the five workflows of `tests/forms/documents/`, and a builder for small ones."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ FOLDER: Final = Path(__file__).parent / "documents"
 MONDAY_STATUS: Final = (FOLDER / "get-monday-status.json").read_text()
 ONBOARD_PROJECT: Final = (FOLDER / "onboard-project.json").read_text()
 FANOUT_FANIN: Final = (FOLDER / "fanout-fanin.json").read_text()
+PARENT_WORKFLOW: Final = (FOLDER / "parent-workflow.json").read_text()
 RETRY_DEMO: Final = (FOLDER / "retry-demo.json").read_text()
 #: The actions that these workflows call beside core.echo.
-STAND_INS: Final = ("monday.get-items", "slack.post-message", "confluence.create-page", "core.sometimes-fails")
+STAND_INS: Final = ("monday.get-items", "slack.post-message", "confluence.create-page")
 
 
 def node(id_: str, *edges: Any, **fields: Any) -> dict[str, Any]:

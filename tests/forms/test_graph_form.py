@@ -21,12 +21,15 @@ from detent.graph.model import (
     ON_ANY,
     ON_RAN,
     ON_SUCCESS,
+    ContextSnapshot,
     Edge,
     FailurePolicy,
     Join,
     OnCrash,
+    Overflow,
     Retry,
     Route,
+    SnapshotMode,
     Step,
     StepKind,
 )
@@ -91,8 +94,7 @@ def test_retry_demo_compiles_word_for_word() -> None:
     [only] = workflow.graph.steps
     assert only.retry == Retry(attempts=3, delay=0.2, factor=2.0, jitter=True)
     assert not only.rerender
-    # A node must have the stand-in, although its name begins like those of Detent's own actions.
-    assert workflow.code == ("core.sometimes-fails",)
+    assert workflow.code == (), "every node has this action"
 
 
 # The workflow.
@@ -137,6 +139,12 @@ GRAPH: list[tuple[dict[str, Any], str, Any]] = [
     ({"output": "{{ context.data['it'] }}"}, "output", "{{ context.data['it'] }}"),
     ({"onUnhandled": "fail"}, "on_failure", FailurePolicy.FAIL_FAST),
     ({"onUnhandled": "settle"}, "on_failure", FailurePolicy.SETTLE),
+    ({"contextSnapshot": {}}, "context", ContextSnapshot()),
+    (
+        {"contextSnapshot": {"mode": "keys", "keys": ["it"], "maxBytes": 9, "overflow": "drop_oversize"}},
+        "context",
+        ContextSnapshot(SnapshotMode.KEYS, ("it",), 9, Overflow.DROP_OVERSIZE),
+    ),
 ]
 
 

@@ -90,6 +90,14 @@ WORKFLOW: list[tuple[dict[str, Any], str, str]] = [
     ({"maxParallel": 1.5}, "maxParallel", "must be a whole number"),
     ({"maxParallel": True}, "maxParallel", "must be a whole number, not true"),
     ({"onUnhandled": "stop"}, "onUnhandled", "'stop' is not one of fail, settle"),
+    ({"contextSnapshot": 5}, "contextSnapshot", "must be a mapping"),
+    ({"contextSnapshot": {"max": 5}}, "contextSnapshot.max", "unknown field 'max'"),
+    ({"contextSnapshot": {"mode": "all"}}, "contextSnapshot.mode", "'all' is not one of full, summary, keys"),
+    ({"contextSnapshot": {"mode": "keys"}}, "contextSnapshot.keys", "is missing"),
+    ({"contextSnapshot": {"keys": "it"}}, "contextSnapshot.keys", "must be a list of ids of nodes"),
+    ({"contextSnapshot": {"keys": ["ti"]}}, "contextSnapshot.keys", "no node 'ti'"),
+    ({"contextSnapshot": {"maxBytes": 0}}, "contextSnapshot.maxBytes", "must be from 1 to 1073741824, not 0"),
+    ({"contextSnapshot": {"overflow": "drop"}}, "contextSnapshot.overflow", "'drop' is not one of fail"),
     ({"trigger": "crom"}, "trigger", "did you mean 'cron'?"),
     ({"trigger": "cron"}, "cron_expression", "is missing"),
 ]
@@ -136,6 +144,13 @@ NODE: list[tuple[dict[str, Any], str, str]] = [
     ({"parameters": {"a": "{{ workflow.version }}"}}, ".parameters.a", "workflow has no 'version'"),
     ({"parameters": {"a": "{{ attempt.count }}"}}, ".parameters.a", "there is attempt.number, attempt.at"),
     ({"parameters": {"a": "{{ shout(trigger.x) }}"}}, ".parameters.a", "shout"),
+    ({"parameters": {"a": "{{ item.x }}"}}, ".parameters.a", "only the templates of a node with forEach know 'item'"),
+    ({"parameters": {"a": "{{ result }}"}}, ".parameters.a", "only 'collect' and 'until' know 'result'"),
+    ({"forEach": "{{ item }}"}, ".forEach", "only the templates of a node with forEach know 'item'"),
+    ({"forEach": [1], "parameters": {"a": "{{ itm.x }}"}}, ".parameters.a", "did you mean 'item'?"),
+    ({"forEach": [1], "collect": "{{ resul.output }}"}, ".collect", "did you mean 'result'?"),
+    ({"forEach": [1], "collect": "{{ nothing }}"}, ".collect", "workflow, attempt, item, index, result"),
+    ({"repeat": {"until": "resul.output.ok"}}, ".repeat.until", "did you mean 'result'?"),
     ({"if": 5}, ".if", "must be a condition, such as \"context.data['NODE'].total > 100\", not the number 5"),
     ({"if": "trigger.x ="}, ".if", "at character"),
     ({"if": "attempt.number > 1"}, ".if", "only the parameters of a node that is tried know the attempt"),
@@ -236,6 +251,7 @@ EDGE: list[tuple[dict[str, Any], str, str]] = [
     ({"onError": "ignore"}, ".onError", "'ignore' is not one of fail, false"),
     ({"onError": True}, ".onError", "must be one of fail, false, not true"),
     ({"order": 1}, ".order", "unknown field 'order'"),
+    ({"cond": "true"}, ".cond", "did you mean 'condition'?"),
 ]
 
 

@@ -29,6 +29,7 @@ WORDS = st.sampled_from(
         *("allowRecursion", "expression", "edges", "onFailure", "routePolicy", "join", "if", "targetNode", "when"),
         *("condition", "onError", "timeoutMs", "retry", "rerenderOnRetry", "onCrash", "maxAttempts", "baseDelayMs"),
         *("success", "failure", "always", "any", "firstMatch", "action", "subworkflow", "graph", "steps", "a", "b"),
+        *("contextSnapshot", "mode", "keys", "maxBytes", "overflow", "prune_oldest"),
         *("core.echo", "core.delay", "core.wait", "core.http.request", "seconds", "duration", "url", "false"),
         *("{{context.data['a'].x}}", "{{attempt.number}}", "{{", "context.data['b'] === 1", "vars.x", "1 +", "2h"),
     ]

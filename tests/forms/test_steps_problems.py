@@ -118,7 +118,7 @@ STEP = [
     ({**GOOD, "if": " {{ tasks.other.status_code = 200 }}"}, ".if", "(at character 29)"),
     ({**GOOD, "if": "{{ tasks.other.body }}"}, ".if", "add it to its needs (at character 4)"),
     ({**GOOD, "need": ["x"]}, ".need", "did you mean 'needs'?"),
-    ({**GOOD, "depends": ["x"]}, ".depends", "unknown field 'depends'; known are action"),
+    ({**GOOD, "depends": ["x"]}, ".depends", "unknown field 'depends'; known are acting_user_headers, action"),
     ({"url": 5}, ".url", "must be text"),
     ({"url": ""}, ".url", "must not be empty"),
     ({"url": "shop.example/x"}, ".url", "must begin with http:// or https://"),

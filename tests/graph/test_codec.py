@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,19 @@ from hypothesis import strategies as st
 
 from detent.errors import UnknownGraph
 from detent.graph import codec
-from detent.graph.model import FAILURES, Edge, FailurePolicy, Graph, Join, OnCrash, Retry, Route, Step, StepKind
+from detent.graph.model import (
+    FAILURES,
+    GRAPH_SCOPE,
+    Edge,
+    FailurePolicy,
+    Graph,
+    Join,
+    OnCrash,
+    Retry,
+    Route,
+    Step,
+    StepKind,
+)
 from tests.graph.strategies import JSON, graphs
 
 GOLDEN = Path(__file__).parent / "golden" / "graph_v1.json"
@@ -67,8 +80,12 @@ def test_the_order_in_which_a_mapping_was_built_does_not_change_the_fingerprint(
 
 
 def test_the_bytes_of_format_1_are_what_they_always_were() -> None:
-    assert codec.encode(EVERYTHING) == GOLDEN.read_bytes().rstrip(b"\n")
-    assert codec.decode(GOLDEN.read_bytes()) == EVERYTHING
+    golden = GOLDEN.read_bytes().rstrip(b"\n")
+    assert codec.decode(golden) == EVERYTHING
+    # Its scope and its language were never used in format 1.
+    plain = replace(EVERYTHING, scope=Graph(()).scope, language=1)
+    assert codec.encode(plain) == golden.replace(b'"scope":"graph",', b"").replace(b',"language":2', b"")
+    assert codec.encode(EVERYTHING) == golden.replace(b'"v":1', b'"v":2')
 
 
 def test_defaults_are_left_out() -> None:
@@ -80,14 +97,45 @@ def test_defaults_are_left_out() -> None:
     }
 
 
+def test_a_graph_that_the_first_release_cannot_run_has_a_format_that_it_refuses() -> None:
+    """Its API would start a run otherwise, and evaluate the first conditions with the names of the steps form."""
+    plain = Graph((Step("a", StepKind.WAIT),))
+    for graph in (
+        replace(plain, scope=GRAPH_SCOPE),
+        Graph((Step("a", StepKind.CONDITION, {"expression": "true"}),)),
+        Graph((Step("a", StepKind.SUBWORKFLOW, {"workflow": "b"}),)),
+    ):
+        assert codec.features(graph) == ("detent/2",)
+        encoded = codec.encode(graph)
+        assert json.loads(encoded)["v"] == 2
+        assert codec.decode(encoded) == graph
+    assert (codec.features(plain), json.loads(codec.encode(plain))["v"]) == ((), 1)
+
+
+def test_a_graph_that_calls_data_or_names_its_user_is_left_to_nodes_that_know_how() -> None:
+    pinned = Step("a", StepKind.ACTION, {"action": "slack.post-message", "version": "1.0.0", "with": {}})
+    acting = Step("a", StepKind.HTTP, {"url": "https://x.example.com", "acting_user_headers": True})
+    for step in (pinned, acting):
+        graph = Graph((step,))
+        assert (
+            codec.features(graph) == codec.features_of_page(graph, step) == codec.FEATURES == ("detent/2", "detent/3")
+        )
+        assert json.loads(codec.encode(graph))["v"] == 2
+    newer = Graph((Step("a", StepKind.HTTP, {"url": "x"}),), language=3)
+    assert codec.features(newer) == codec.FEATURES
+    plain = Graph((Step("a", StepKind.ACTION, {"action": "shop.pay", "with": {}}),))
+    assert codec.features(plain) == ()
+    assert codec.features_of_page(plain, plain.steps[0]) == ("detent/2",)
+
+
 def test_a_fingerprint_differs_for_graphs_that_differ() -> None:
     one, other = Graph((Step("a", StepKind.WAIT),)), Graph((Step("b", StepKind.WAIT),))
     assert codec.fingerprint(codec.encode(one)) != codec.fingerprint(codec.encode(other))
 
 
-@pytest.mark.parametrize("data", [b'{"v":2,"steps":[]}', b'{"steps":[]}', b"[]"])
+@pytest.mark.parametrize("data", [b'{"v":3,"steps":[]}', b'{"steps":[]}', b"[]"])
 def test_bytes_of_another_format_are_refused(data: bytes) -> None:
-    with pytest.raises(UnknownGraph, match="reads graphs of format 1"):
+    with pytest.raises(UnknownGraph, match="reads graphs up to format 2"):
         codec.decode(data)
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from hypothesis import given
 
 from detent.graph.diff import ABSENT, EdgeChange, FieldChange, GraphDiff, StepChange, diff_graphs, diff_values
-from detent.graph.model import ON_ANY, Edge, Graph, Retry, Step, StepKind
+from detent.graph.model import ON_ANY, Edge, Graph, Retry, Route, Step, StepKind
 from tests.graph.strategies import graphs
 
 CHARGE = Step("charge", StepKind.HTTP, {"url": "https://a", "headers": {"x": "1", "y": "2"}}, timeout=30)
@@ -73,6 +73,15 @@ def test_of_several_edges_between_two_steps_equal_ones_are_paired_first() -> Non
     assert found == GraphDiff(changed_edges=(EdgeChange("charge", "ship", (FieldChange("condition", "a", "c"),)),))
     found = diff_graphs(replace(GRAPH, edges=(one, two)), replace(GRAPH, edges=(two,)))
     assert found == GraphDiff(removed_edges=(one,))
+
+
+def test_the_order_of_edges_counts_only_where_the_first_one_is_taken() -> None:
+    edges = (Edge("charge", "ship", condition="a", order=0), Edge("charge", "ship", condition="b", order=1))
+    turned = (replace(edges[0], order=1), replace(edges[1], order=0))
+    assert not diff_graphs(replace(GRAPH, edges=edges), replace(GRAPH, edges=turned))
+    first = replace(GRAPH, steps=(replace(CHARGE, route=Route.FIRST_MATCH), SHIP))
+    found = diff_graphs(replace(first, edges=edges), replace(first, edges=turned))
+    assert [change.fields[0].field for change in found.changed_edges] == ["order", "order"]
 
 
 def test_values_of_different_types_differ() -> None:

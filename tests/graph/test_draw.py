@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import itertools
 
+import pytest
 from hypothesis import given
 
 from detent.forms.graph.form import compile_graph
-from detent.graph.draw import describe, mermaid, text
+from detent.graph.draw import describe, label_of, mermaid, text
 from detent.graph.model import FAILURES, ON_ANY, ON_RAN, Edge, Ending, Graph, Join, Step, StepKind
 from tests.forms.graphs import document, edge, node
 from tests.graph.strategies import graph_of, plain, shapes
@@ -153,3 +154,22 @@ def test_a_graph_of_the_graph_form_shows_titles_and_what_each_edge_needs() -> No
     assert '    s0 -->|"always"| s5' in drawn
     assert '    s0 -->|"on failure that is not handled otherwise"| s6' in drawn
     assert '    s3 -->|"also if skipped"| s4' in drawn
+
+
+@pytest.mark.parametrize(
+    ("kind", "config", "label"),
+    [
+        (StepKind.HTTP, {"url": "https://user@payments.example:8443/charge?x=1", "method": "PUT"}, None),
+        (StepKind.HTTP, {"url": "https://payments.example/charge"}, "POST payments.example"),
+        (StepKind.HTTP, {"url": "{{ trigger.body.url }}", "method": "GET"}, "GET {{ trigger.body.url }}"),
+        (StepKind.SLEEP, {"seconds": 259_200}, "sleep 3d"),
+        (StepKind.WAIT, {"timeout": 60}, "wait 1m"),
+        (StepKind.WAIT, {"timeout": None}, "wait"),
+        (StepKind.ACTION, {"action": "slack.post-message"}, "slack.post-message"),
+        (StepKind.SUBWORKFLOW, {"workflow": "billing", "version": 2}, "billing version 2"),
+        (StepKind.FUNCTION, {"workflow": "orders"}, "orders"),
+        (StepKind.CONDITION, {"expression": "1 ==\n 1"}, "1 == 1"),
+    ],
+)
+def test_a_label_says_shortly_what_a_step_does(kind: StepKind, config: dict[str, object], label: str | None) -> None:
+    assert label_of(Step("s", kind, config)) == (label or "PUT payments.example:8443")

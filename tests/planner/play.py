@@ -78,7 +78,8 @@ def settled(state: RunState, woken: frozenset[int] = frozenset()) -> dict[str, A
             "failing",
             "paused_by",
         ),
-        *("strikes", "suspect_until"),
+        *("strikes", "suspect_until", "readers", "let_go", "readable", "readable_bytes", "dropped", "last"),
+        "gathered",
         *("paused_at", "paused_step", "opens_at", "reused", "reused_maps", "reused_skips", "left_out", "doubts"),
         *(
             "is_finished",
@@ -95,12 +96,9 @@ def settled(state: RunState, woken: frozenset[int] = frozenset()) -> dict[str, A
     )
     return {
         **{name: getattr(state, name) for name in names},
+        "let_go": sorted(state.let_go),
         "phase": phases,
-        # The next attempt of a step that has ended has no number.
-        "adoptions_before": [
-            None if phase is Phase.ENDED else number
-            for phase, number in zip(phases, state.adoptions_before, strict=True)
-        ],
+        "adoptions_before": state.adoptions_before,
         "until": {index: until for index, until in state.until.items() if index not in woken | started},
         "begun": list(state.begun.items()),
     }
@@ -130,10 +128,11 @@ class Play:
     reuse: Reuse | None = None
     child_ids: Iterator[int] = field(default_factory=count)
     cancelled: list[str] = field(default_factory=list)  # child runs that no step waits for any more
+    keeps_results: bool = True
 
     def __post_init__(self) -> None:
         self.version = self.prepared
-        self.state = self.prepared.new_state(self.facts)
+        self.state = self.prepared.new_state(self.facts, keeps_results=self.keeps_results)
         if self.reuse is not None:
             decided = open_later(self.prepared, self.state, at=self.now)
             self.entries, plan = begin_again(self.prepared, self.state, self.reuse, self.now)
@@ -219,9 +218,17 @@ class Play:
         return f"run_{next(self.child_ids)}"
 
     def check_fold(self) -> None:
-        folded = fold(self.version, self.facts, self.opening, self.entries, self.versions)
         woken = frozenset(self.woken)
-        assert settled(folded, woken) == settled(self.state, woken)
+        assert settled(self._fold(keeps_results=self.state.keeps_results), woken) == settled(self.state, woken)
+
+    def complete(self) -> RunState:
+        """The state with all results, as a command reads it from the journal."""
+        return self._fold(keeps_results=True)
+
+    def _fold(self, *, keeps_results: bool) -> RunState:
+        keeps_results = keeps_results or bool(self.versions)
+        given = self.version, self.facts, self.opening, self.entries, self.versions
+        return fold(*given, keeps_results=keeps_results)
 
     # -- what happens to steps
 
@@ -319,15 +326,16 @@ class Play:
     def finish(self, by: str = "ann") -> Plan:
         return self.tell(events.Finished(by))
 
-    def reload(self) -> None:
+    def reload(self, *, keeps_results: bool | None = None) -> None:
         """Another node reads the run from its journal, after this one gave it up."""
-        self.state = fold(self.version, self.facts, self.opening, self.entries, self.versions)
+        keeps = self.keeps_results if keeps_results is None else keeps_results
+        self.state = self._fold(keeps_results=keeps)
         self.prepared = moved_to(self.version, self.state)
         self.woken.clear()
 
     def move_to(self, graph: Graph, names: Mapping[str, str] | None = None) -> Movable | Refused:
         """Move the run to another version as the engine does: nothing is in flight, and then it is read again."""
-        self.reload()
+        self.reload(keeps_results=True)
         number = 2 + len(self.versions)
         wish = MoveWish(number, self.state.moved_version or 1, names or {}, "ann")
         entry, found = plan_move(self.prepared, self.state, prepare(graph), wish, self.now)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from detent.expressions import compile_expression
 from detent.graph.model import Edge, Graph, Step, StepKind
 from detent.instant import SECOND, iso
-from detent.planner.past_scope import past_scope
+from detent.planner.moves.version import Movable
+from detent.planner.past_scope import past_scope, past_step
 from tests.planner.play import NOON, Play, play
 
 GRAPH = Graph(
@@ -76,3 +77,21 @@ def test_a_step_that_has_not_ended_reads_the_run_as_it_is() -> None:
 def test_a_step_that_does_not_exist_has_no_scope() -> None:
     run = lived()
     assert past_scope(run.version, run.facts, run.opening, run.entries, "other") is None
+
+
+def test_a_step_that_was_decided_and_ended_at_once_reads_what_decided_it() -> None:
+    run = lived()
+    assert tried(run, "[tasks.first.output, tasks.second.output, tasks.last.output]", "never") == [1, 2, None]
+    assert tried(run, "now()", "never") == at(3)
+
+
+def test_a_step_that_was_renamed_after_its_end_is_found_by_its_new_name() -> None:
+    run = play(Graph((Step("a", StepKind.ACTION), Step("w", StepKind.WAIT, {"timeout": None})), (Edge("a", "w"),)))
+    run.give("a", 1)
+    moved = Graph((Step("b", StepKind.ACTION), Step("w", StepKind.WAIT, {"timeout": None})), (Edge("b", "w"),))
+    assert isinstance(run.move_to(moved, {"a": "b"}), Movable)
+    found = past_step(run.version, run.facts, run.opening, run.entries, "b", run.versions)
+    assert found is not None
+    assert found.prepared.steps[found.index].name == "b"
+    assert past_step(run.version, run.facts, run.opening, run.entries, "none", run.versions) is None
+    assert past_step(run.version, run.facts, run.opening, run.entries[:1], "a", run.versions) is not None

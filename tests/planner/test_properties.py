@@ -21,10 +21,9 @@ from detent.run.plan import NOTHING
 from detent.run.state import Phase
 from tests.planner import naive
 from tests.planner.play import Play, answer, failure, play, settled
-from tests.planner.worlds import World, random_graph, some_world
+from tests.planner.worlds import RANDOMS, World, random_graph, some_world
 
 SEEDS = range(600)
-RANDOMS = st.randoms(use_true_random=False)
 SETTLE = (FailurePolicy.SETTLE,)
 OF_FUNCTIONS = {Kind.BEGAN, Kind.CHECKPOINT}
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from detent.graph.model import Edge, Ending, FailurePolicy, Graph, Step, StepKind
 from detent.planner import fork_plan, retry_plan
@@ -18,9 +17,7 @@ from detent.run.journal import decode_data, decode_opening
 from detent.run.outcomes import result_of
 from detent.run.plan import NOTHING
 from tests.planner.play import Play, answer, play, play_again, play_steps
-from tests.planner.worlds import World, random_graph
-
-RANDOMS = st.randoms(use_true_random=False)
+from tests.planner.worlds import RANDOMS, World, random_graph
 
 
 def _retry(origin: Play) -> Play:

@@ -6,10 +6,11 @@ from collections.abc import Callable
 
 import pytest
 
-from detent.graph.model import Graph, OnCrash, Step, StepKind
+from detent.graph.model import Ending, FailurePolicy, Graph, OnCrash, Step, StepKind
 from detent.instant import SECOND
-from detent.planner.advance import is_wanted
-from detent.run.outcomes import Fail, Pause
+from detent.planner.advance import is_wanted, put_off
+from detent.run import events
+from detent.run.outcomes import Fail, Pause, StepError
 from detent.run.plan import NOTHING, StartAttempt
 from tests.planner.chains import BROKEN, chain
 from tests.planner.play import NOON, Play, play, play_steps
@@ -18,6 +19,30 @@ from tests.planner.play import NOON, Play, play, play_steps
 def beside() -> Play:
     """Three branches: one runs, one waits, one sleeps."""
     return play_steps({"work": {}, "w": {"wait_for_webhook": {}}, "nap": {"sleep": "1h"}, "x": {"needs": ["work"]}})
+
+
+def test_a_step_that_was_skipped_is_not_the_current_one_although_its_run_stays_paused() -> None:
+    steps = (Step("work", StepKind.ACTION, on_crash=OnCrash.ASK), Step("kid", StepKind.SUBWORKFLOW))
+    run = play(Graph(steps, on_failure=FailurePolicy.PAUSE))
+    run.crash()
+    error = StepError("child", "it failed")
+    run.tell(events.ChildEnded(1, run.state.child_of[1].id, Ending.FAILED, b"{}", error, 1))
+    assert (run.state.paused_step, run.statuses()) == (1, {"work": "uncertain", "kid": "ready"})
+    run.skip()
+    run.reattempt()
+    assert [(entry.kind, entry.step) for entry in run.entries[-2:]] == [("ended", "kid"), ("retry", "work")]
+
+
+@pytest.mark.parametrize("how", [Play.resume, Play.skip, Play.reattempt])
+def test_a_run_that_goes_on_after_a_pause_looks_for_its_children(how: Callable[[Play], object]) -> None:
+    """The pause may have come before a child was started that the journal names."""
+    steps = (Step("work", StepKind.ACTION), Step("kid", StepKind.SUBWORKFLOW))
+    run = play(Graph(steps, on_failure=FailurePolicy.PAUSE))
+    run.fail("work")
+    put_off(run.state, 1)
+    assert run.statuses() == {"work": "ready", "kid": "child"}
+    how(run)
+    assert run.statuses()["kid"] == "running"
 
 
 def test_a_person_skips_an_attempt_in_flight_and_its_outcome_does_not_count() -> None:

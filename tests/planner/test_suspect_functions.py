@@ -102,7 +102,7 @@ def test_a_function_that_must_not_be_repeated_stays_on_record() -> None:
     ("outcome", "ends"),
     [
         (Done(b"{}"), True),
-        (Continued(b"{}", {}), True),
+        (Continued(b"{}", taken={}), True),
         (Skip(), True),
         (Cancel("enough"), True),
         (Fail(StepError("bad", "bad"), retry=False), True),

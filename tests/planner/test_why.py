@@ -16,9 +16,7 @@ from detent.run.outcomes import Finish, Pause, Reattempt, StepError
 from detent.run.state import Phase
 from tests.planner.play import NOON, Play, graph_of, play, play_steps
 from tests.planner.work import calls_in
-from tests.planner.worlds import some_world
-
-RANDOMS = st.randoms(use_true_random=False)
+from tests.planner.worlds import RANDOMS, some_world
 
 
 def _why(run: Play, *, owned: bool = True) -> list[Reason]:

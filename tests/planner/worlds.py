@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
+from hypothesis import strategies as st
+
 from detent.graph import codec
 from detent.graph.model import (
     FAILURES,
@@ -27,12 +29,27 @@ from detent.graph.model import (
 )
 from detent.instant import SECOND
 from detent.planner import Reuse, fork_plan, prepare, retry_plan
+from detent.planner.context import SMALL
 from detent.planner.maps import pages_open, result_of_map
 from detent.run import events
 from detent.run.outcomes import Cancel, Delegated, Done, Finish, Move, Outcome, Pause, Reattempt, Skip, StepError
 from detent.run.state import MapState, Phase
 from tests.planner.play import NOON, Play, answer, facts_of, failure
 
+
+class SeededRandom(random.Random):
+    """Chance that a failing example names by its seed."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed)
+        self._seed = seed
+
+    def __repr__(self) -> str:
+        return f"SeededRandom({self._seed})"
+
+
+#: A seed for each example. `st.randoms` draws every number as a choice of its own, which costs ten times as much.
+RANDOMS = st.integers(0, 2**64 - 1).map(SeededRandom)
 ENDING_SETS = (ON_SUCCESS, ON_ANY, ON_RAN, FAILURES, frozenset({Ending.SKIPPED}), frozenset({Ending.TIMEOUT}))
 POLICIES = (FailurePolicy.SETTLE, FailurePolicy.FAIL_FAST)
 ALL_POLICIES = tuple(FailurePolicy)
@@ -134,6 +151,10 @@ def _config(rng: random.Random, kind: StepKind) -> dict[str, object]:
     return {"with": "{{ trigger.body }}"}
 
 
+#: The body of a callback. It is large, so results leave memory after it.
+PAYMENT = {"paid": True, "receipt": "x" * SMALL}
+
+
 class World:
     """A run that random things happen to, until it ends. `trouble` adds crashes, pauses, cancels and expiry. The run
     begins at once, later, or with what it reuses of another."""
@@ -150,9 +171,12 @@ class World:
     ) -> None:
         self.rng, self.trouble = rng, trouble
         opens_at = NOON + rng.randint(0, 60) * SECOND if later else None
-        self.play = Play(prepare(graph), facts_of(graph), checks=checks, opens_at=opens_at, reuse=reuse)
+        keeps = rng.random() < 0.5
+        self.play = Play(
+            prepare(graph), facts_of(graph), checks=checks, opens_at=opens_at, reuse=reuse, keeps_results=keeps
+        )
         self.told: list[events.Event] = []
-        self.codes = True  # its steps may be code that asks for another graph
+        self.codes = keeps  # its steps may be code that asks for another graph; such runs keep all results
         self.looks: dict[int, list[str]] = {}  # of an attempt of a map: the pages that had begun when it looked
         self.pages: set[str] = set()  # pages that were started
         self.over: dict[str, tuple[int, int]] = {}  # how the items of pages ended that were counted
@@ -203,7 +227,7 @@ class World:
     def _answer(self, index: int) -> None:
         phase = self.play.state.phase[index]
         if phase is Phase.WAITING:
-            self._tell(events.Received(index, answer(200, {"paid": True}), 1))
+            self._tell(events.Received(index, answer(200, PAYMENT), 1))
             return
         if index in self.play.state.maps:
             self._go_on_with_map(index)
@@ -411,7 +435,7 @@ def some_world(rng: random.Random, *, trouble: float = 0.2) -> World:
 
 
 def _reuse(rng: random.Random, origin: Play) -> Reuse:
-    prepared, state = origin.prepared, origin.state
+    prepared, state = origin.prepared, origin.complete()
     if rng.random() < 0.5:
         return retry_plan(prepared, state).over(prepared, origin.version)
     edited = rng.choice((None, b'{"output":2}'))

@@ -27,7 +27,7 @@ Tell = Callable[[str], None]
 Edit = Callable[[dict[str, Any]], None]
 
 #: How many requests an operation gets in one turn, and how long a smaller request that breaks the same is sought.
-_PER_TURN: Final = 5
+PER_TURN: Final = 5
 _SHRINK_SECONDS: Final = 5.0
 _ENOUGH: Final = 20
 #: Where a person would ask again.
@@ -78,9 +78,10 @@ class Campaign:
         *,
         edit: Edit = lambda document: None,
         pools: Pools | None = None,
+        per_turn: int = PER_TURN,
     ) -> None:
         """`edit` changes the document before it is read: so a test can make it promise what is not kept."""
-        self._url, self._tell = url, tell
+        self._url, self._tell, self._per_turn = url, tell, per_turn
         self._session = requests.Session()
         self._session.trust_env = False
         self._pools = pools or Pools()
@@ -157,7 +158,7 @@ class Campaign:
 
     def _examples(self, one: Callable[[Request], None], strategy: SearchStrategy[Request], turn: int) -> None:
         settings = hypothesis.settings(
-            max_examples=_PER_TURN,
+            max_examples=self._per_turn,
             database=None,
             deadline=None,
             phases=[Phase.generate, Phase.shrink],
@@ -186,11 +187,12 @@ def campaign(
     seconds: float = math.inf,
     rounds: float = math.inf,
     tell: Tell = lambda text: None,
+    per_turn: int = PER_TURN,
 ) -> Report:
     """A server of its own on that database, asked for so long or so often."""
     log = folder / f"{database.partition(':')[0]}.log"
     with served(database, log) as url:
-        report = Campaign(url, seed, tell).run(seconds, rounds=rounds)
+        report = Campaign(url, seed, tell, per_turn=per_turn).run(seconds, rounds=rounds)
     for line in log.read_text(errors="replace").splitlines()[:_ENOUGH]:
         report.violations.append(Violation("the server", "inside", line, "see its log"))
     return report

@@ -15,11 +15,11 @@ import requests
 
 _SIZE: Final = 40
 _SECONDS: Final = 5.0
-_ID: Final = re.compile(r"\b(wf|run|trg|fir)_[0-9a-z]{26}\b")
+_ID: Final = re.compile(r"\b(wf|run|trg|fir|dlt)_[0-9a-z]{26}\b")
 _TOKEN: Final = re.compile(r"/wh/([\w.~-]{16,200})")
 _CURSOR: Final = re.compile(r'"next_cursor":\s*"([^"]{1,2000})"')
 _OWNED: Final = re.compile(r'"((?:run|fir)_[0-9a-z]{26})",\s*"(?:workflow|trigger)_id":\s*"((?:wf|trg)_[0-9a-z]{26})"')
-_POOL_OF: Final = {"wf": "workflow", "run": "run", "trg": "trigger", "fir": "firing"}
+_POOL_OF: Final = {"wf": "workflow", "run": "run", "trg": "trigger", "fir": "firing", "dlt": "letter"}
 #: The name of a parameter or a field, and the pool that has values for it.
 FED: Final[Mapping[str, str]] = {
     "workflow": "workflow",
@@ -31,6 +31,10 @@ FED: Final[Mapping[str, str]] = {
     "trigger": "trigger",
     "trigger_id": "trigger",
     "firing": "firing",
+    "letter": "letter",
+    "template": "template",
+    "template_set": "set",
+    "set": "set",
     "step": "step",
     "token": "token",
     "cursor": "cursor",
@@ -63,6 +67,8 @@ FED: Final[Mapping[str, str]] = {
 }
 _WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     "step": ("one", "two", "hold", "nap", "fail"),
+    "template": ("trial-expiry", "webhook-relay", "brief", "say"),
+    "set": ("briefs", "other"),
     "request": ("order-1", "order-2", "order-3"),
     "pair": ("team:shop", "order:1", "team:", ":", "a:b:c"),
     "status": ("running", "completed", "failed", "paused", "pending", "Succeeded", "started", "due", "errored"),
@@ -101,6 +107,16 @@ WORKFLOWS: Final[tuple[dict[str, Any], ...]] = (
     {"name": "hooked", "trigger": {"type": "webhook"}, "tasks": {"one": {"action": "core.echo"}}},
     {"name": "paid", "trigger": {"type": "event", "event": "order.paid"}, "tasks": {"one": {"action": "core.echo"}}},
 )
+#: A document template and a workflow template, by their places.
+TEMPLATES: Final[Mapping[str, dict[str, Any]]] = {
+    "templates/brief?set=briefs": {"title": "Brief", "body": "{{ answers }} {{ extras.n }}"},
+    "templates/workflows": {
+        "id": "say",
+        "title": "Say",
+        "config_schema": {"type": "object", "properties": {"text": {"type": "string"}}},
+        "definition": {"tasks": {"say": {"action": "core.echo", "with": {"text": "${config.text}"}}}},
+    },
+}
 
 
 class Pools:
@@ -153,6 +169,10 @@ class Pools:
         self._call(session, "POST", f"{base}/echo/trigger", params=later)
         schedule = {"workflow": "echo", "type": "cron", "config": {"cron_expression": "0 3 * * *"}}
         self._call(session, "POST", f"{url}/api/v1/triggers", json=schedule)
+        for place, given in TEMPLATES.items():
+            self._call(
+                session, "PUT" if place.startswith("templates/brief") else "POST", f"{url}/api/v1/{place}", json=given
+            )
         for trigger in list(self._learned.get("trigger", ()))[-len(WORKFLOWS) :]:
             self._call(session, "POST", f"{url}/api/v1/triggers/{trigger}/fire")
         for place in ("runs", "runs?status=running&include=actions", "triggers", "workflows"):

@@ -7,13 +7,37 @@ import itertools
 import json
 import os
 import sys
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 
+from tests.sim import link_bugs, map_bugs, test_child_steps, test_functions
 from tests.sim.campaign import kill, run_campaign
+from tests.sim.child_world import ChildWorld, MapWorld
+from tests.sim.collecting_world import CollectingWorld
 from tests.sim.counters import Counters
-from tests.sim.mutants import FOUND, MUTANTS, RECORD
+from tests.sim.function_world import FunctionWorld
+from tests.sim.link_world import LinkWorld
+from tests.sim.mutants import FOUND, MUTANTS, RECORD, Mutant
 from tests.sim.world import World
 
 WORLDS = 5_000
+
+
+class Sort(NamedTuple):
+    """A sort of worlds, and the deliberate bugs that show in them."""
+
+    world: type[World]
+    mutants: Sequence[Mutant]
+
+
+SORTS: Final = {
+    "plain": Sort(World, MUTANTS),
+    "children": Sort(ChildWorld, test_child_steps.MUTANTS),
+    "maps": Sort(MapWorld, map_bugs.MUTANTS),
+    "links": Sort(LinkWorld, link_bugs.MUTANTS),
+    "functions": Sort(FunctionWorld, (*test_functions.MUTANTS, *test_functions.FAMILY)),
+    "collecting": Sort(CollectingWorld, test_functions.CONTINUING),
+}
 
 
 def main() -> int:
@@ -26,31 +50,34 @@ def main() -> int:
     parser.add_argument("--events", type=int, default=150, help="how many of the last events a replay tells")
     parser.add_argument("--mutants", action="store_true", help="show that every deliberate bug is found")
     parser.add_argument("--record", action="store_true", help="with --mutants: write down where, for `make test`")
+    parser.add_argument("--sort", choices=SORTS, default="plain", help="the sort of worlds; of mutants: only these")
     given = parser.parse_args()
+    sort = SORTS[given.sort]
     if given.mutants:
-        return _kill_mutants(record=given.record)
+        chosen = [sort] if "--sort" in sys.argv else [*SORTS.values()]
+        return _kill_mutants(chosen, record=given.record)
     if given.replay is not None:
-        return _replay(given.replay, given.events)
-    return _live(given.seed, given.seconds)
+        return _replay(sort.world, given.replay, given.events)
+    return _live(given.sort, given.seed, given.seconds)
 
 
-def _live(seed: int | None, seconds: float) -> int:
+def _live(sort: str, seed: int | None, seconds: float) -> int:
     first = int.from_bytes(os.urandom(4), "big") if seed is None else seed
-    campaign = run_campaign(itertools.count(first), seconds)
+    campaign = run_campaign(itertools.count(first), seconds, world=SORTS[sort].world)
     print("\n".join(campaign.counters.lines()))
     print(f"{campaign.summary()}, from seed {first}")
-    verdict = campaign.verdict()
+    verdict = campaign.verdict() if sort == "plain" else campaign.broken
     if verdict is None:
         print("no rule was broken")
         return 0
     print(f"BROKEN: {verdict}")
     if campaign.seed is not None:
-        _replay(campaign.seed, 60)
+        _replay(SORTS[sort].world, campaign.seed, 60)
     return 1
 
 
-def _replay(seed: int, events: int) -> int:
-    world = World(seed, Counters(), tracing=True)
+def _replay(sort: type[World], seed: int, events: int) -> int:
+    world = sort(seed, Counters(), tracing=True)
     broken = world.run()
     print("\n".join(list(world.trace)[-events:]))
     print(f"seed {seed}: {world.swarm}")
@@ -58,11 +85,12 @@ def _replay(seed: int, events: int) -> int:
     return 1 if broken else 0
 
 
-def _kill_mutants(*, record: bool) -> int:
+def _kill_mutants(sorts: Sequence[Sort], *, record: bool) -> int:
     survivors = 0
     found = dict(FOUND)
-    for mutant in MUTANTS:
-        campaign = kill(mutant, WORLDS)
+    mutants = [(sort, mutant) for sort in sorts for mutant in sort.mutants]
+    for sort, mutant in mutants:
+        campaign = kill(mutant, WORLDS, sort.world)
         survivors += campaign.broken is None
         if campaign.seed is not None:
             found[mutant.name] = campaign.seed
@@ -70,7 +98,7 @@ def _kill_mutants(*, record: bool) -> int:
             RECORD.write_text(json.dumps(found, indent=2, sort_keys=True) + "\n")
         fate = "SURVIVED" if campaign.broken is None else "killed"
         print(f"{fate:8} {campaign.seconds:6.2f} s {campaign.worlds:5} worlds  {mutant.name}: {campaign.broken}"[:200])
-    print(f"{len(MUTANTS) - survivors} of {len(MUTANTS)} mutants killed")
+    print(f"{len(mutants) - survivors} of {len(mutants)} mutants killed")
     return 1 if survivors else 0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from detent.graph.model import Ending, StepKind
-from detent.run.journal import Entry, EntryData, Kind
+from detent.run.journal import Entry, EntryData, Kind, decode_data
 from detent.run.outcomes import EMPTY_RESULT
 from tests.sim.effects import Ledger
 from tests.sim.story import Story, Violation
@@ -38,7 +38,8 @@ class AgainRules:
 
     def check_opened(self, story: Story) -> None:
         """A retry takes over every success that rests on nothing but success, and no other step."""
-        reused = [entry for entry in story.entries if entry.kind == Kind.REUSED]
+        entries = [entry for entry in story.entries if entry.kind == Kind.REUSED]
+        reused = [entry for entry in entries if decode_data(entry.data).map is None]
         taken = {entry.step for entry in reused if entry.outcome != Ending.SKIPPED}
         known = set(story.prepared.numbers)
         if story.row.origin_kind == "retry" and taken != self._sound(self._stories[story.row.origin or b""]) & known:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import gc
 import math
 import time
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tests.sim.counters import Counters
 from tests.sim.mutants import NO_MUTANT, Mutant
+from tests.sim.store import ModelStore
 from tests.sim.world import World
 
 #: Worlds after which every counter of `SOMETIMES` must have moved.
@@ -44,17 +46,24 @@ class Campaign:
         )
 
 
-def run_campaign(seeds: Iterable[int], seconds: float = math.inf, *, mutant: Mutant = NO_MUTANT) -> Campaign:
+def run_campaign(
+    seeds: Iterable[int],
+    seconds: float = math.inf,
+    *,
+    mutant: Mutant = NO_MUTANT,
+    world: type[World] = World,
+    counters: Counters | None = None,
+) -> Campaign:
     """Live through the worlds of these seeds, for at most so many seconds."""
-    campaign, begun = Campaign(), time.perf_counter()
+    campaign, begun = Campaign(Counters() if counters is None else counters), time.perf_counter()
     with mutant.applied(), _sparing_garbage():
         for seed in seeds:
             if campaign.worlds % 50 == 49:
                 gc.collect()
-            world = World(seed, campaign.counters, mutant=mutant)
-            campaign.broken = world.run()
+            lived = world(seed, campaign.counters, mutant=mutant)
+            campaign.broken = lived.run()
             campaign.worlds += 1
-            campaign.simulated += world.loop.time()
+            campaign.simulated += lived.loop.time()
             campaign.seconds = time.perf_counter() - begun
             if campaign.broken is not None:
                 campaign.seed = seed
@@ -71,8 +80,19 @@ def _sparing_garbage() -> Iterator[None]:
         yield
     finally:
         gc.enable()
+        with warnings.catch_warnings():  # worlds that were left in their middle have coroutines that never began
+            warnings.simplefilter("ignore", RuntimeWarning)
+            gc.collect()
 
 
-def kill(mutant: Mutant, worlds: int) -> Campaign:
+def kill(mutant: Mutant, worlds: int, world: type[World] = World) -> Campaign:
     """Look for a world in which that bug breaks a rule: in so many, from where it was found before."""
-    return run_campaign(mutant.seeds(worlds), mutant=mutant)
+    return run_campaign(mutant.seeds(worlds), mutant=mutant, world=world)
+
+
+def check_found(mutant: Mutant, worlds: int, world: type[World] = World) -> None:
+    """The bug breaks a rule in one of so many worlds, and nothing is broken in that world without it."""
+    found = kill(mutant, worlds, world)
+    assert found.seed is not None, f"it was not found in {found.worlds} worlds"
+    healthy = run_campaign([found.seed], mutant=replace(mutant, patches=(), store=ModelStore), world=world)
+    assert healthy.broken is None, f"world {found.seed} is broken without the bug: {healthy.broken}"

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import Any, Final, cast
+
+import msgspec
 
 from detent.graph.model import Ending, StepKind
+from detent.instant import SECOND
+from detent.planner.maps import page_of
 from detent.planner.moves.code import prepared_of
 from detent.planner.prepared import Prepared
-from detent.run.journal import Decided, Entry, EntryData, Kind, decode_data, decode_opening
-from detent.run.state import TIMED, Phase, RunFacts
+from detent.run.journal import Decided, Entry, EntryData, Kind, decode_data, decode_opening, family_in
+from detent.run.state import TIMED, Phase, RunFacts, RunState
 from detent.run.status import TERMINAL, Status
 from detent.store.rows import (
     CallbackState,
@@ -19,6 +23,7 @@ from detent.store.rows import (
     End,
     Flush,
     Flushed,
+    MessageKind,
     NewRun,
     Park,
     Receipt,
@@ -29,13 +34,26 @@ from tests.sim.child_rules import ChildRules
 from tests.sim.effect_rules import EffectRules
 from tests.sim.effects import Ledger
 from tests.sim.flow_rules import FlowRules
+from tests.sim.map_rules import MapRules
 from tests.sim.programs import Program
+from tests.sim.route_rules import RouteRules
 from tests.sim.store import Database, DatabaseClock
 from tests.sim.story import Story, Violation
 from tests.sim.suspect_rules import SuspectRules
 
 EXECUTED = (StepKind.HTTP, StepKind.ACTION)
+#: Messages that end waits. They stay in the inbox until the callbacks of these waits are closed.
+STOPPING = (MessageKind.CANCEL, MessageKind.FINISH, MessageKind.SKIP)
 Ownership = tuple[bytes | None, int, str]
+
+
+#: The stages that a step in each phase can give its run.
+_STAGES: Final[dict[Phase | None, tuple[str, ...]]] = {
+    Phase.WAITING: ("waiting",),
+    Phase.SLEEPING: ("sleeping",),
+    Phase.RETRYING: ("sleeping", "retrying"),
+    Phase.CHILD: ("child",),
+}
 
 
 class Checks:
@@ -56,11 +74,14 @@ class Checks:
         self._others: dict[bytes, Program] = {}
         self.stories: dict[bytes, Story] = {}
         self._archives: dict[bytes, int | None] = {}  # by run, when it was claimed last
-        self._effects = EffectRules(database.model, clock, ledger, self.stories, count, suspects)
+        self.routes = RouteRules(ledger, count)
+        self._effects = EffectRules(database.model, clock, ledger, self.stories, count, suspects, self.routes)
         self.effect = self._effects.begins
         self._again = AgainRules(self.stories, ledger, count)
         self._flow = FlowRules(ledger, count)
         self.children = ChildRules(database.model, self.stories, count)
+        self.maps = MapRules(database.model, self.stories, self.routes, count)
+        self.children.on_page, self._effects.on_item = self.maps.check_start, self.maps.check_item
         self.on_start: Callable[[NewRun], None] = lambda start: None
         self.on_story: Callable[[Story], None] = lambda story: None
 
@@ -103,6 +124,7 @@ class Checks:
         before = self._ownerships(touched)
         is_current = self._model.nodes.get(node) == epoch
         self.children.before(flush)
+        self.maps.before()
         seen = sum(len(self._model.entries.get(run, ())) for run in touched) + len(before)
         flushed: Flushed | None = self._database.perform("flush", (node, epoch, flush), kwargs)
         after = self._ownerships(touched)
@@ -121,6 +143,7 @@ class Checks:
             if run in self.stories:
                 self._look_at(self.stories[run], node, before.get(run), flush)
         self._check_rows(node, flush, before, after)
+        self.maps.after(is_written=flushed is not None)
         self.children.after(flush, is_written=flushed is not None, is_again=bool(kwargs.get("again")))
         return flushed
 
@@ -137,7 +160,12 @@ class Checks:
         def look_up(version: int) -> Prepared:
             return prepared_of(saved.versions[version][0].graph)
 
-        story = self.stories[start.id] = Story(start, facts, look_up(start.version), look_up=look_up)
+        prepared, family = look_up(start.version), family_in(start.opening)
+        if family is not None and family.page is not None:
+            if family.page.step not in prepared.numbers:
+                raise Violation(f"a page was started with version {start.version}, which has no {family.page.step}")
+            prepared = page_of(prepared, family.page)
+        story = self.stories[start.id] = Story(start, facts, prepared, look_up=look_up)
         story.opened()
         if not start.owned:
             self._count("run started unowned")
@@ -183,7 +211,11 @@ class Checks:
             if entry.seq != len(known) + 1:
                 raise Violation(f"the journal has entry {entry.seq} after {len(known)}")
             known.append(entry)
-            self._entry(story, entry, decode_data(entry.data))
+            try:
+                data = decode_data(entry.data)
+            except msgspec.DecodeError as error:
+                raise Violation(f"{entry.kind} was journalled with data that cannot be read: {error}") from None
+            self._entry(story, entry, data)
 
     def _check_rows(
         self, node: bytes, flush: Flush, before: dict[bytes, Ownership], after: dict[bytes, Ownership]
@@ -218,13 +250,16 @@ class Checks:
             return  # when its function is called again is not in the journal
         state, names = story.state(), [step.name for step in story.prepared.steps]
         phases = TIMED if state.paused_by is None else (Phase.SLEEPING, Phase.WAITING, Phase.CHILD)
+        if any(mail.run == park.run and mail.kind in STOPPING for mail in self._model.inbox.values()):
+            phases = [phase for phase in phases if phase is not Phase.WAITING]  # the message makes the run due
+        begun = state.child_of.keys() | state.maps.keys()
         times = [
             until
             for step, until in state.until.items()
             if until is not None
             and state.phase[step] in phases
             and names[step] not in story.accepted
-            and (step not in state.child_of or state.phase[step] is Phase.CHILD or until > self._clock.highest())
+            and (step not in begun or state.phase[step] is Phase.CHILD or until > self._clock.highest())
         ]
         if state.facts.expires_at is not None:
             times.append(state.facts.expires_at)
@@ -234,10 +269,29 @@ class Checks:
             ready = [child for index, child in state.child_of.items() if state.phase[index] is Phase.READY]
             times += [child.until for child in ready if child.until is not None]
         # After an adoption, the journal alone does not say that a step has looked for its child and waits for it.
-        if state.ready.keys() - state.child_of.keys() and state.paused_by is None:
+        if state.ready.keys() - begun and state.paused_by is None:
             times.append(self._clock.highest())
         if times and (park.wake_at is None or park.wake_at > max(min(times), self._clock.highest())):
             raise Violation(f"a run was parked until {park.wake_at} that has something to do at {min(times)}")
+        self._check_stage(park, story, state)
+
+    def _check_stage(self, park: Park, story: Story, state: RunState) -> None:
+        """Lists show what a run waits for by its row alone: the row must say what the journal says."""
+        waiting = [index for index, phase in enumerate(state.phase) if phase in _STAGES]
+        if state.status is Status.PAUSED:
+            right = park.stage == ("uncertain" if state.paused_by == "uncertain" and state.doubts else "paused")
+        elif park.stage in (None, "queued"):
+            is_due = park.wake_at is not None and park.wake_at <= self._clock.highest() + SECOND * 60
+            right = is_due or state.opens_at is not None or not waiting
+        else:
+            index = story.prepared.numbers.get(park.stage_step or "")
+            phase = None if index is None else state.phase[index]
+            is_child = index in state.child_of or index in state.maps
+            right = park.stage in _STAGES.get(phase, ()) or (park.stage == "child" and is_child)
+            right = right and (park.stage == "waiting" or Phase.WAITING not in state.phase)
+        if not right:
+            phases = [(story.prepared.steps[index].name, state.phase[index].name) for index in waiting]
+            raise Violation(f"a run was parked as {park.stage} at {park.stage_step}, and its journal has {phases}")
 
     def _check_final(self, run: bytes) -> None:
         row, story = self._model.table[run], self.stories.get(run)
@@ -258,6 +312,7 @@ class Checks:
             self._count("run ended at its start")
         if any(state.phase[index] is not Phase.ENDED for index in range(len(state.phase))):
             raise Violation("the run ended before its steps")
+        self.routes.check_end(story, status)
         for step in story.answered:
             if story.closed.get(step) != Ending.SUCCESS:
                 raise Violation(f"the callback of {step} was accepted, and it ended {story.closed.get(step)}")
@@ -348,7 +403,7 @@ class Checks:
         again = story.note(data.decided or Decided())
         if again:
             raise Violation(f"decided again: {', '.join(again)}")
-        is_of_child = self.children.entry(story, entry, data)
+        is_of_child = self.children.entry(story, entry, data) or self.maps.entry(story, entry, data)
         match entry.kind:
             case Kind.ENDED:
                 self._ended(story, entry, data)
@@ -404,8 +459,10 @@ class Checks:
             if edge.target == step and edge.source not in story.closed:
                 raise Violation(f"{step} ended before {edge.source}, which it depends on")
         story.ended[step], story.closed[step] = ending, str(ending)
-        kind = story.prepared.steps[story.prepared.numbers[step]].kind
-        if kind is StepKind.SUBWORKFLOW:
+        story.results[step] = bytes(data.result)
+        prepared = story.prepared.steps[story.prepared.numbers[step]]
+        kind = prepared.kind
+        if kind is StepKind.SUBWORKFLOW or prepared.items is not None:
             return  # it has rules of its own
         if self._flow.is_of_people(story, entry, data) or self._flow.is_of_step(story, entry, data):
             return
@@ -435,9 +492,11 @@ class Checks:
         if archive is not None and (saved.status, saved.updated_at) == ("archived", archive):
             raise Violation("a run of a workflow that was archived before it was claimed began")
         if story.row.origin is not None:
-            self._again.check_opened(story)
-        else:
-            self._count("run opened at its time")
+            self._again.check_opened(story)  # it was not postponed: it begins in the flush of its start
+            return
+        if saved.status == "archived" and saved.updated_at <= begins and not self._clock.has_gone_back:
+            raise Violation("a run of a workflow that was archived before its time began")
+        self._count("run opened at its time")
 
     def _check_time(self, until: int | None, entry: Entry) -> None:
         if until is None or self._clock.highest() < until:
@@ -452,8 +511,18 @@ class Checks:
         elif ending is Ending.TIMEOUT:
             if step in story.accepted:
                 raise Violation(f"{step} timed out though its callback was accepted")
+            if self._was_closed_by_a_dead_node(story, entry):
+                self._count("wait closed by a node that died")
+                return
             self._check_time(story.waits[step], entry)
             self._count("timeout beat the callback")
+
+    def _was_closed_by_a_dead_node(self, story: Story, entry: Entry) -> bool:
+        """Its callback was closed because code stopped the run, and the node died: the adoption ends the wait."""
+        before = [one for one in story.entries if one.seq < entry.seq]
+        while before and before[-1].outcome == Ending.TIMEOUT:
+            before.pop()
+        return bool(before) and before[-1].kind == Kind.ADOPTED
 
 
 def _touched(flush: Flush) -> list[bytes]:

@@ -36,11 +36,13 @@ def relay_program(id_: bytes) -> tuple[Program, NewVersion]:
     return program, version
 
 
-def make_family(rng: random.Random, new_id: Callable[[], bytes]) -> Iterator[Program]:
+def make_family(
+    rng: random.Random, new_id: Callable[[], bytes], shape: Callable[[Program], Program]
+) -> Iterator[Program]:
     """A plain workflow, one whose steps may be runs of it, and one whose steps may be runs of both."""
     names: list[str] = []
     for number in range(3):
-        program = make_program(rng, new_id(), f"workflow {number}")
+        program = shape(make_program(rng, new_id(), f"workflow {number}"))
         if names:
             program = _with_children(rng, program, names)
         names.append(program.name)

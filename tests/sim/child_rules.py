@@ -44,6 +44,7 @@ class ChildRules:
         self._counted: set[bytes] = set()
         self._attempts: Counter[Place] = Counter()
         self._existed: frozenset[bytes] = frozenset()
+        self.on_page: Callable[[NewRun], None] = lambda start: None  # a page of a map is started
 
     # -- the journal
 
@@ -51,7 +52,8 @@ class ChildRules:
         """Look at an entry that is durable now. Return whether it is about a step that is a child run."""
         self._check_cancel(story, entry, data)
         numbers = story.prepared.numbers
-        if entry.step not in numbers or story.prepared.steps[numbers[entry.step]].kind is not StepKind.SUBWORKFLOW:
+        step = story.prepared.steps[numbers[entry.step]] if entry.step in numbers else None
+        if entry.step is None or step is None or step.kind is not StepKind.SUBWORKFLOW or step.items is not None:
             return False
         place = (story.row.id, entry.step)
         if entry.kind == Kind.STARTED:
@@ -158,6 +160,9 @@ class ChildRules:
             return
         self._count("child started")
         family = family_in(start.opening)
+        if family is not None and family.page is not None:
+            self.on_page(start)
+            return
         known = self.known.get(self._first(start))
         if known is None or family is None:
             raise Violation("a child was started that is not in the journal of its parent")

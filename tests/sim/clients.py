@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from detent.errors import AlreadyActive, Conflict, StoreError, Unavailable
+from detent.errors import AlreadyActive, Conflict, NotFound, StoreError, Unavailable
 from detent.graph import codec
 from detent.graph.model import StepKind
 from detent.ids import RUN, parse
@@ -22,7 +22,6 @@ from detent.store.protocol import Store
 from detent.store.rows import MessageKind
 from tests.sim.loop import Process
 from tests.sim.node import TOKENS, SimNode
-from tests.sim.programs import make_version
 from tests.sim.store import NodeClock, connect
 from tests.sim.story import Story
 from tests.sim.swarm import beside
@@ -172,8 +171,8 @@ class Clients:
             await asyncio.sleep(rng.uniform(0, 12.0))
             number = max(saved.versions) + 1
             if rng.random() < 0.8:
-                graph = codec.encode(make_version(rng, story.prepared.graph))
-                saved.versions[number] = (saved.new._replace(graph=graph, checksum=f"{number}"), 0)
+                graph = self._world.make_version(rng, story.prepared.graph)
+                saved.versions[number] = (saved.new._replace(graph=codec.encode(graph), checksum=f"{number}"), 0)
             else:
                 number = rng.randint(1, number)  # one that is there, or none
             wish = {"workflow": row.workflow.hex(), "version": number, "code": ["detent/2"], "by": "somebody"}
@@ -187,8 +186,17 @@ class Clients:
             await asyncio.sleep(rng.uniform(0.5, 3.0))
         step = rng.choice((None, rng.choice(story.prepared.steps).name))
         request_id = f"again {int.from_bytes(run, 'big')}"
+
+        async def ask(node: SimNode, _: str) -> bytes:
+            try:
+                return await self._world.again(node, run, step, request_id)
+            except NotFound:
+                if step is None or step in story.prepared.numbers:
+                    raise
+                raise Conflict("the run was moved to a version without that step") from None
+
         for _ in range(rng.choice((1, 1, 2))):
-            self._through_a_node(lambda node, _: self._world.again(node, run, step, request_id), request_id)
+            self._through_a_node(ask, request_id)
 
     async def _call_back(self, story: Story, step: str) -> None:
         rng = self._rng

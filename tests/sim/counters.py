@@ -93,6 +93,13 @@ SOMETIMES: Final = (
     "run moved",
     "step left out as in another run",
     "memory compared with the journal",
+    "memory compared after an event",
+    "as many attempts were in flight as the graph allows",
+    "otherwise edge was taken",
+    "condition could not be evaluated",
+    "condition step was answered",
+    "failure was followed",
+    "failure was followed and not handled",
 )
 
 

@@ -8,10 +8,12 @@ from detent.instant import micros
 from detent.planner.judge import TEMPLATE_ERROR
 from detent.run.call import StepCall
 from detent.run.journal import Entry, EntryData
+from detent.run.links import CONFLICT
 from detent.run.outcomes import Done, Fail
 from detent.run.state import Phase
 from detent.store.rows import MessageKind
 from tests.sim.effects import Effect, Ledger
+from tests.sim.route_rules import RouteRules
 from tests.sim.store import DatabaseClock, ModelStore
 from tests.sim.story import Story, Violation
 from tests.sim.suspect_rules import SuspectRules
@@ -35,8 +37,10 @@ class EffectRules:
         stories: dict[bytes, Story],
         count: Callable[[str], None],
         suspects: SuspectRules,
+        routes: RouteRules,
     ) -> None:
-        self._suspects = suspects
+        self._suspects, self._routes = suspects, routes
+        self.on_item: Callable[[Story, str], None] = lambda story, step: None  # a step of a page of a map begins
         self._model, self._clock, self._ledger, self._stories, self._count = model, clock, ledger, stories, count
 
     def check_entry(self, story: Story, entry: Entry, data: EntryData) -> None:
@@ -49,7 +53,7 @@ class EffectRules:
         if data.error is None:
             if not isinstance(effect.outcome, Done) or effect.outcome.result != bytes(data.result):
                 raise Violation(f"{entry.step} succeeded with what the outside world did not answer")
-        elif isinstance(effect.outcome, Done) and data.error.code != "timeout":
+        elif isinstance(effect.outcome, Done) and data.error.code not in ("timeout", CONFLICT):
             raise Violation(f"{entry.step} failed though its effect succeeded")
 
     def check_retry(self, story: Story, entry: Entry, data: EntryData) -> None:
@@ -107,10 +111,10 @@ class EffectRules:
             raise Violation(f"{call.step} began though it, or its run, was over")
         if story.owes_adoption:
             raise Violation(f"{call.step} began in an adopted run before its adoption was journalled")
-        self._check_ready(story, call)
+        self._check_ready(story, call, node)
         return True
 
-    def _check_ready(self, story: Story, call: StepCall) -> None:
+    def _check_ready(self, story: Story, call: StepCall, node: bytes) -> None:
         """The journal alone, as it is in the database now, says that this attempt may begin."""
         state, index = story.state(), story.prepared.numbers[call.step]
         is_resumed = any(mail.run == call.run_id and mail.kind in GETS_GOING for mail in self._model.inbox.values())
@@ -123,5 +127,7 @@ class EffectRules:
         if call.attempt != state.attempt_number(index):
             raise Violation(f"{call.step} began as attempt {call.attempt}, not {state.attempt_number(index)}")
         is_suspect = state.stalled >= 2 or call.step in story.strikes
+        self._routes.check_parallel(story, state, call.step, node)
+        self.on_item(story, call.step)
         if (story.prepared.steps[index].on_record or is_suspect) and state.begun.get(index) != call.attempt:
             raise Violation(f"{call.step} began before its start was journalled")

@@ -11,7 +11,9 @@ from typing import Any
 import msgspec
 
 from detent.graph.model import Step, StepKind
+from detent.planner.context import SMALL
 from detent.run.call import StepCall
+from detent.run.links import Link
 from detent.run.outcomes import Done, Fail, Outcome, StepError
 from detent.steps.protocol import Needs
 from tests.sim.swarm import Swarm
@@ -67,6 +69,7 @@ class SimExecutor:
         self._rng, self._swarm = rng, swarm
         self._begins, self._kill, self._is_deadly = begins, kill, is_deadly
         self._count = count
+        self.links: Callable[[], tuple[Link, ...]] = tuple  # what a success names
         self.is_healed = False
         self.works: list[Coroutine[Any, Any, Outcome]] = []
 
@@ -121,7 +124,8 @@ class SimExecutor:
                 retry_after=self._rng.choice((None, None, 3.0)),
             )
         n = self._rng.randrange(1_000_000)
-        return Done(msgspec.json.encode({"status_code": 200, "headers": {}, "body": {"n": n}}))
+        body = {"n": n} if n % 8 else {"n": n, "large": "x" * SMALL}  # so that results leave memory
+        return Done(msgspec.json.encode({"status_code": 200, "headers": {}, "body": body}), self.links())
 
     async def close(self) -> None:
         return None

@@ -47,16 +47,21 @@ processing = import_module("detent.triggers.processor")
 doing_again = import_module("detent.commands.rerun")
 
 Patches = tuple[tuple[Any, Any, Any], ...]
+#: The least that the text of an instant shows, in microseconds.
+MILLISECOND: Final = 1_000
 
 _struck = suspecting.struck_by_crash
 _delay = applying.delay_suspects
 _write = Runner.write
 _durable = Runner.on_durable
 _park = Runner._park
+_stage_of = running.stage_of
 _done = Attempts._done
 _due = RunState.due
 _add_to = PendingWrite.add_to
 _bring_in = Claims._bring_in
+_take = Claims._take
+_open = Runner.open
 _take_ready = planning.take_ready
 _received = planning._CHANGES[events.Received]
 _wait_expired = planning._CHANGES[events.WaitExpired]
@@ -192,6 +197,11 @@ def _park_for_ever(self: Runner, run: OwnedRun, wake: int | None) -> None:
     _park(self, run, None)
 
 
+def _stage_of_the_first(prepared: Prepared, state: RunState) -> Any:
+    found = _stage_of(prepared, state)
+    return found and found._replace(step=prepared.steps[0].name)
+
+
 def _ring_for_the_last(self: Timers) -> None:
     self._armed, self._handle = None, None
     now = self._time.now()
@@ -234,8 +244,21 @@ def _open_at_once(self: Claims, run: Any, *rest: Any) -> None:
         self._runner.handle(owned, events.Opened())
 
 
-def _let_it_begin(self: Claims, run: bytes, workflow: str) -> None:
-    return None
+def _let_it_begin(self: Runner, run: OwnedRun, *, is_archived: bool) -> None:
+    _open(self, run, is_archived=False)
+
+
+async def _ask_at_the_claim(self: Claims, runs: Any) -> None:
+    """A postponed run is opened or cancelled by what its workflow was when a node claimed it."""
+    await _take(self, runs)
+    asked = {run.workflow for run in runs}
+    self._runner.__dict__.setdefault("archived", {}).update(
+        {run.id: run.workflow in found for found in [await self._store.archived(sorted(asked))] for run in runs}
+    )
+
+
+def _as_asked(self: Runner, run: OwnedRun, *, is_archived: bool) -> None:
+    _open(self, run, is_archived=self.__dict__.get("archived", {}).get(run.id, is_archived))
 
 
 def _open_before_its_time(event: events.Opened, prepared: Prepared, state: RunState, now: int) -> Any:
@@ -322,25 +345,33 @@ def _empty_while_claiming(self: Node) -> bool:
     return not self.runner.owned and not self.runner.releases and self.committer.is_idle() and not self._followed
 
 
-OF_STOPS: Final[dict[str, Patches]] = {
+OF_LATE_CLAIMS: Final[dict[str, Patches]] = {
     "a node stops while a claim is on its way": ((Node, "is_empty", _empty_while_claiming),),
+}
+OF_STOPS: Final[dict[str, Patches]] = {
     "a graceful stop is an adoption": ((Runner, "release", _release_nothing),),
 }
 OF_SUSPECTS: Final[dict[str, Patches]] = {
     "two suspects at once on a node": ((SuspectLane, "add", _all_at_once),),
-    "the turn of a suspect never ends": ((SuspectLane, "leave", _keep_the_turn),),
     "a suspect starts unrecorded": ((Runner, "_record", _begin_unrecorded),),
     "a suspect starts without a delay": ((applying, "delay_suspects", _delay_nothing),),
     "a suspect with strikes goes before those without": ((applying, "delay_suspects", _delay_alike),),
     "the delay of a suspect does not grow": ((suspecting, "suspect_delay", _always_a_second),),
+}
+OF_READY_STEPS: Final[dict[str, Patches]] = {
     "a step that was only ready is struck": (
         (suspecting, "struck_by_crash", _strike_the_ready),
         (applying, "struck_by_crash", _strike_the_ready),
     ),
+}
+OF_WAITING_STEPS: Final[dict[str, Patches]] = {
     "a sleep or a wait is struck": (
         (suspecting, "struck_by_crash", _strike_the_waiting),
         (applying, "struck_by_crash", _strike_the_waiting),
     ),
+}
+OF_LANES: Final[dict[str, Patches]] = {
+    "the turn of a suspect never ends": ((SuspectLane, "leave", _keep_the_turn),),
 }
 OF_RELEASES: Final[dict[str, Patches]] = {
     "a released suspect stays on record": ((planning._CHANGES, events.Released, _forget_release),),
@@ -352,7 +383,8 @@ OF_FIRINGS: Final[dict[str, Patches]] = {
     "a firing starts without its request id": ((processing, "_start_request", _fire_without_a_name),),
 }
 OF_STARTS: Final[dict[str, Patches]] = {
-    "nothing asks whether a workflow is archived": ((Claims, "_cancel_unbegun", _let_it_begin),),
+    "nothing asks whether a workflow is archived": ((Runner, "open", _let_it_begin),),
+    "a claim asks whether a workflow is archived": ((Claims, "_take", _ask_at_the_claim), (Runner, "open", _as_asked)),
     "a refused start is kept in memory": ((Runner, "_was_not_started", _keep_what_was_refused),),
     "a delayed run is opened when it is claimed": (
         (Claims, "_bring_in", _open_at_once),
@@ -377,7 +409,7 @@ OF_COMMITS: Final[dict[str, Patches]] = {
 
 
 def _now_of_the_attempt(scope: Scope, state: RunState, now: int, place: str) -> Scope:
-    return in_context(scope, state, now + state.adoptions, place)
+    return in_context(scope, state, now + state.adoptions * MILLISECOND, place)
 
 
 def _id_of_the_attempt(scope: Scope, state: RunState, now: int, place: str) -> Scope:
@@ -400,7 +432,7 @@ OF_LEASES: Final[dict[str, Patches]] = {
     "a node that is always sure of its lease": ((Node, "is_sure", _always_sure),),
 }
 OF_DOUBTS: Final[dict[str, Patches]] = {
-    "a doubt about the lease that ends again": ((Node, "is_sure", _sure_again), (living, "LEASE_CHECK", 1.9)),
+    "a doubt about the lease that ends again": ((Node, "is_sure", _sure_again), (living, "LEASE_CHECK", 5.0)),
 }
 OF_HASTE: Final[dict[str, Patches]] = {
     "a watchdog that does not wait for claims": ((Watchdog, "poll", _hasty_watchdog),),
@@ -412,6 +444,7 @@ OF_TIME: Final[dict[str, Patches]] = {
     "timer on the node's own clock": ((DatabaseTime, "now", _own_clock),),
     "a timeout does not ask the store": ((planning._CHANGES, events.Woke, _time_out_unasked),),
     "a park that forgets when to wake": ((Runner, "_park", _park_for_ever),),
+    "a park that names the wrong step": ((running, "stage_of", _stage_of_the_first),),
     "early callback dropped": ((planning._CHANGES, events.Received, _drop_early),),
     "a timer that is not armed again": ((Timers, "_ring", _ring_for_the_last),),
 }
@@ -425,7 +458,9 @@ OF_CONTROL: Final[dict[str, Patches]] = {
     "an attempt that waited begins in a paused run": ((Runner, "_may_begin", _ignore_pause),),
     "a stopped attempt keeps its slot": ((Attempts, "_done", _leak_slots),),
 }
+OF_CLOSING: Final[dict[str, Patches]] = {
+    "a cancel takes an accepted payload with it": ((WaitCloser, "defer", _stop_at_once),),
+}
 OF_WAITS: Final[dict[str, Patches]] = {
     "a wait that was skipped accepts a callback": ((PendingWrite, "add_to", _leave_skipped_waits_open),),
-    "a cancel takes an accepted payload with it": ((WaitCloser, "defer", _stop_at_once),),
 }

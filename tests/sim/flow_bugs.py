@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from detent.engine.attempts import Attempts
 from detent.engine.owned_run import OwnedRun
-from detent.engine.release import VersionMoves
 from detent.graph.model import Ending
 from detent.planner.apply import Change
 from detent.planner.moves.version import MoveReason
@@ -30,7 +29,6 @@ Patches = tuple[tuple[Any, Any, Any], ...]
 
 _move = moving.move
 _stay_active = version_moving._Replaying._stay_active
-_go_on = VersionMoves.go_on
 _make_attempt_ended = planning._CHANGES[events.AttemptEnded]
 _moved_state = moving.moved_state
 _reattempted = planning._CHANGES[events.Reattempted]
@@ -98,10 +96,6 @@ OF_FLOW: Final[dict[str, Patches]] = {
     "an attempt that is begun anew has the number of the old one": (
         (planning._CHANGES, events.Reattempted, _keep_the_number),
     ),
-    "the outcome of a skipped attempt counts": (
-        (Attempts, "stop_one", _keep_in_flight),
-        (planning._CHANGES, events.AttemptEnded, _count_late_outcomes),
-    ),
 }
 
 
@@ -118,14 +112,6 @@ def _keep_no_attempts(self: Any, index: int, how: Any) -> None:
         self._state.since[index] = self._replay.was.since[how.old]
 
 
-def _write_later(self: VersionMoves, run: OwnedRun, moving: Any) -> bool:
-    run.pending, pending = 0, run.pending
-    try:
-        return _go_on(self, run, moving)
-    finally:
-        run.pending = pending
-
-
 def _leave_attempts(self: OwnedRun, step: int) -> tuple[OwnedRun, int]:
     return self, step
 
@@ -134,8 +120,13 @@ OF_MOVES: Final[dict[str, Patches]] = {
     "a move forgets a new step before the frontier": ((version_moving._Replay, "problems", _forget_what_is_before),),
     "sleeps are begun again by a move": ((version_moving._Replaying, "_stay_active", _sleep_again),),
     "a move forgets how often a step was tried": ((version_moving._Replaying, "_keep", _keep_no_attempts),),
-    "a run is moved while its writes are under way": ((VersionMoves, "go_on", _write_later),),
     "the outcome of an attempt is lost by a move": ((OwnedRun, "current", _leave_attempts),),
+}
+OF_SKIPS: Final[dict[str, Patches]] = {
+    "the outcome of a skipped attempt counts": (
+        (Attempts, "stop_one", _keep_in_flight),
+        (planning._CHANGES, events.AttemptEnded, _count_late_outcomes),
+    ),
 }
 OF_WAITING: Final[dict[str, Patches]] = {
     "an attempt begins though its step was skipped meanwhile": ((running, "is_wanted", _always_wanted),),

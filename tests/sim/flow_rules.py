@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 from detent.graph.model import Ending, FailurePolicy, StepKind
 from detent.run.journal import REFUSED, Entry, EntryData, Kind, decode_data
-from detent.run.outcomes import Cancel, Fail, Finish, Outcome, Pause, Reattempt, Skip
+from detent.run.links import CONFLICT
+from detent.run.outcomes import Cancel, Done, Fail, Finish, Outcome, Pause, Reattempt, Skip
 from detent.run.state import Phase
 from tests.sim.effects import Ledger
 from tests.sim.story import Story, Violation
@@ -129,6 +130,10 @@ class FlowRules:
             case Kind.PAUSED if data.error is not None and data.error.code == "did_not_happen":
                 self._count("uncertain step resolved")
                 return None
+            case Kind.PAUSED if data.error is not None and data.error.code == CONFLICT:
+                return (Done,)  # a resource that it names belongs to another run
+            case Kind.PAUSED if entry.outcome == Ending.TEMPLATE_ERROR:
+                return None  # no attempt was made: its template reads a step that this version does not have
             case Kind.PAUSED if entry.step is not None:
                 pauses = story.prepared.graph.on_failure is FailurePolicy.PAUSE
                 return (Pause, Fail) if pauses and data.error is not None else (Pause,)

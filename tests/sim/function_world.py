@@ -32,6 +32,7 @@ from detent.run.state import RunFacts, RunState
 from detent.run.status import TERMINAL, UNCOMPLETED, Status
 from detent.store.rows import CONTINUED, MessageKind, NewVersion
 from tests.python.function.ports import Port, Stage
+from tests.sim.campaign import run_campaign
 from tests.sim.counters import Counters
 from tests.sim.function_programs import FUNCTIONS, NAMES, WORLDS, make_part
 from tests.sim.heir_rules import HeirRules
@@ -378,10 +379,5 @@ def function_campaign(
     world: type[FunctionWorld] = FunctionWorld,
 ) -> tuple[str | None, int | None]:
     """Live through the worlds of these seeds; return the first rule that was broken, and in which world."""
-    happened = Counters() if counters is None else counters
-    with mutant.applied():
-        for seed in seeds:
-            broken = world(seed, happened, mutant=mutant).run()
-            if broken is not None:
-                return broken, seed
-    return None, None
+    found = run_campaign(seeds, mutant=mutant, world=world, counters=counters)
+    return found.broken, found.seed

@@ -20,7 +20,7 @@ from tests.sim.story import RUNNABLE, Story, Violation
 if TYPE_CHECKING:
     from tests.sim.world import World
 
-#: Virtual seconds without any news of a run that has something to do, until it is called stuck.
+#: Virtual seconds until everything that was begun has ended.
 PATIENCE = 35.0
 
 
@@ -77,7 +77,8 @@ def _help(world: World, story: Story) -> None:
         doubts = [step.name for step in story.prepared.steps if state.phase[step.index] is Phase.UNCERTAIN]
         error = None if state.paused_step is None else state.errors.get(state.paused_step)
         at = state.paused_step
-        is_child = at is not None and story.prepared.steps[at].kind is StepKind.SUBWORKFLOW
+        step = None if at is None else story.prepared.steps[at]
+        is_child = step is not None and (step.kind is StepKind.SUBWORKFLOW or step.items is not None)
         if is_child or (error is not None and error.code in ("poison", "crashed", "did_not_happen")):
             world.note(
                 "a step that kills or fails again and again is skipped"
@@ -111,7 +112,7 @@ def _complain_if_stuck(world: World, story: Story, seen: dict[bytes, tuple[objec
     wakes = [until for step, until in state.until.items() if until is not None and state.phase[step] is not Phase.ENDED]
     wake = max([*wakes, state.opens_at or 0], default=0)
     # Steps that kill their nodes keep all others waiting until each was found out.
-    patience = PATIENCE * (8 if world.has_killers else 1) + max(0.0, (wake - world.clock.wall()) / SECOND)
+    patience = world.patience * (8 if world.has_killers else 1) + max(0.0, (wake - world.clock.wall()) / SECOND)
     known = seen.get(story.row.id)
     if known is None or known[0] != news:
         seen[story.row.id] = (news, now + patience)
@@ -147,7 +148,7 @@ def _check_all(world: World) -> None:
                 raise Violation(f"{step} timed out though its callback was accepted")
             if ending == "success" and payload not in (
                 story.early.get(step),
-                story.state().results.get(story.prepared.numbers[step]),
+                story.results.get(step),
             ):
                 raise Violation(f"{step} did not get the payload that was accepted")
     world.drop_late_mail()

@@ -30,6 +30,7 @@ class Story:
     entries: list[Entry] = field(default_factory=list)
     ended: dict[str, Ending] = field(default_factory=dict)
     closed: dict[str, str] = field(default_factory=dict)
+    results: dict[str, bytes] = field(default_factory=dict)  # of steps that ended, also of those that a move left out
     sleeps: dict[str, int] = field(default_factory=dict)
     waits: dict[str, int | None] = field(default_factory=dict)
     accepted: dict[str, bytes] = field(default_factory=dict)
@@ -101,7 +102,7 @@ class Story:
 def comparable(state: RunState) -> dict[str, object]:
     """A state without what memory may know ahead of the journal: which of the runnable attempts were begun."""
     phases = ["runnable" if phase in RUNNABLE else phase.name for phase in state.phase]
-    for index in state.child_of:
+    for index in (*state.child_of, *(index for index in state.maps if state.phase[index] is not Phase.ENDED)):
         phases[index] = "child"  # whether it was started, or asked for after an adoption, is not in the journal
     return {
         "status": str(state.status),
@@ -141,4 +142,6 @@ def comparable(state: RunState) -> dict[str, object]:
         "child_of": dict(sorted(state.child_of.items())),
         "children": dict(sorted(state.children.items())),
         "cancelled": state.cancelled,
+        "maps": dict(sorted(state.maps.items())),
+        "reused_maps": dict(sorted(state.reused_maps.items())),
     }

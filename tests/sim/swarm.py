@@ -50,6 +50,7 @@ class Swarm:
     tenants: int = 1
     moves: float = 0.0  # runs that are moved to other versions
     naps: float = 0.0  # durable functions that only sleep
+    forms: float = 0.0  # workflows in the graph form
 
     @property
     def is_database_well(self) -> bool:
@@ -104,6 +105,7 @@ def draw(rng: random.Random) -> Swarm:
         flows=beside(rng).choice((0.0, 0.3, 0.1, 0.0)),
         tenants=beside(rng).choice((2, 1, 1)),
         moves=beside(rng).choice((0.5, 0.0, 0.0, 0.0, 0.9)),
+        forms=_apart(rng).choice((0.0, 0.0, 0.5, 1.0)),
     )
 
 
@@ -112,6 +114,12 @@ def beside(rng: random.Random) -> random.Random:
     other = random.Random()
     other.setstate(rng.getstate())
     return other
+
+
+def _apart(rng: random.Random) -> random.Random:
+    """As `beside`, but what is drawn of it does not go along with what the others draw."""
+    other = beside(rng)
+    return random.Random(other.getrandbits(64))
 
 
 def _draw_tuning(rng: random.Random) -> Tuning:

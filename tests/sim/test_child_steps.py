@@ -12,14 +12,16 @@ import pytest
 from detent.commands.children import ChildStarts
 from detent.engine import background, runner
 from detent.engine.children import family
+from detent.graph.model import Step, StepKind
 from detent.planner.settle import Settling, forget_child
 from detent.run import events
 from detent.run.journal import EntryData, Kind
 from detent.run.state import Phase
-from tests.sim.child_world import child_campaign
+from tests.sim.campaign import check_found
+from tests.sim.child_world import ChildWorld, child_campaign
 from tests.sim.counters import Counters
 from tests.sim.engine_bugs import applying, planning
-from tests.sim.mutants import Mutant
+from tests.sim.mutants import ONE_STEP, Mutant, make_chain, make_graph
 from tests.sim.swarm import Swarm
 
 #: Fresh worlds, and those after which everything must have happened that is counted.
@@ -69,11 +71,11 @@ def _stand_in_begun(prepared: Any, state: Any, change: Any, now: int) -> None:
         state.begun[change.step] = change.attempt
 
 
-def _resume_only(prepared: Any, state: Any, now: int) -> None:
-    applying._unpause(state)
-    for index in sorted(state.doubts):
-        applying._make_ready(state, index)
-    state.doubts.clear()
+_unpause = applying._unpause
+
+
+def _resume_only(prepared: Any, state: Any) -> None:
+    _unpause(replace(prepared, child_steps=()), state)
 
 
 def _leave_any_child(self: Any, index: int) -> None:
@@ -111,13 +113,19 @@ def _release_nothing(event: Any, prepared: Any, state: Any, now: int) -> None:
 
 def _dying(swarm: Swarm) -> Swarm:
     """Nodes die again and again, and every statement takes a while."""
-    return replace(swarm, nodes=2, crashes=12.0, slow=0.6, runs=6, jumps=0.0, outages=0.0, deadly=0.0)
+    return replace(swarm, nodes=2, crashes=12.0, slow=0.6, runs=6, jumps=0.0, outages=0.0, deadly=0.0, forms=0.0)
 
 
 def _steered(swarm: Swarm) -> Swarm:
     """People pause, resume, cancel, skip and reattempt all the time, and every statement takes a while."""
     calm = replace(swarm, crashes=0.0, pauses=0.0, outages=0.0, jumps=0.0, deadly=0.0, late=0.0, reply_lost=0.0)
-    return replace(calm, controls=1.0, flows=0.3, runs=6, slow=0.5)
+    return replace(calm, controls=1.0, flows=0.3, runs=6, slow=0.5, forms=0.0)
+
+
+def _interrupted(swarm: Swarm) -> Swarm:
+    """People pause and resume all the time, every statement takes a while, and nothing else happens."""
+    calm = replace(_steered(swarm), busy=0.0, never_came=0.0, arrests=0.0, locks=0.0, stops=0.0, flows=0.0, moves=0.0)
+    return replace(calm, failing=0.0, hanging=0.0, delays=0.0, agains=0.0, edits=0.0)
 
 
 def _stopping(swarm: Swarm) -> Swarm:
@@ -126,6 +134,18 @@ def _stopping(swarm: Swarm) -> Swarm:
     return replace(calm, tuning=replace(swarm.tuning, drain=1.0, park_after=2.0, slots=1))
 
 
+def _occupied(swarm: Swarm) -> Swarm:
+    """Attempts take the only slot for long, and their nodes stop gracefully again and again."""
+    calm = replace(_interrupted(swarm), controls=0.0, slow=0.0, hanging=0.8, runs=12, nodes=2, stops=15.0)
+    return replace(calm, tuning=replace(swarm.tuning, drain=1.0, park_after=2.0, slots=1))
+
+
+def _child(name: str) -> Step:
+    return Step(name, StepKind.SUBWORKFLOW, {"workflow": "workflow 0", "input": {}})
+
+
+#: A plain workflow, and two that start runs of it: one after the other, and at once.
+IN_TURN_AND_AT_ONCE: Final = (ONE_STEP, make_chain(*map(_child, "abcdef")), make_graph(*map(_child, "abcd")))
 MUTANTS: Final = (
     Mutant(
         "a repeated attempt makes another child",
@@ -153,7 +173,12 @@ MUTANTS: Final = (
         patches=((family, "existing_children", _forgets_to_ask),),
         bend=_dying,
     ),
-    Mutant("a resume does not ask for children", patches=((applying, "_resumed", _resume_only),), bend=_steered),
+    Mutant(
+        "a resume does not ask for children",
+        patches=((applying, "_unpause", _resume_only),),
+        bend=_interrupted,
+        graphs=IN_TURN_AND_AT_ONCE,
+    ),
     Mutant("a left child is not cancelled", patches=((Settling, "leave_child", _leave_no_child),), bend=_steered),
     Mutant(
         "the cancels of children are not sent",
@@ -178,7 +203,8 @@ MUTANTS: Final = (
     Mutant(
         "a stopping node leaves a child that has no slot as if it was started",
         patches=((runner.Runner, "_leave", _leave_as_it_is),),
-        bend=_stopping,
+        bend=_occupied,
+        graphs=IN_TURN_AND_AT_ONCE,
     ),
     Mutant(
         "a child that was about to start is not released",
@@ -212,5 +238,4 @@ def test_no_rule_of_child_steps_is_broken_where_its_bugs_are_found(bend: Any) ->
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
 def test_a_deliberate_bug_of_child_steps_is_found(mutant: Mutant) -> None:
-    broken, _ = child_campaign(mutant.seeds(ENOUGH), mutant=mutant)
-    assert broken is not None
+    check_found(mutant, ENOUGH, ChildWorld)

@@ -22,6 +22,7 @@ from detent.run.call import Op
 from detent.run.plan import Plan
 from detent.run.state import Phase
 from detent.store.rows import MessageKind
+from tests.sim.campaign import check_found
 from tests.sim.collecting_world import CollectingWorld
 from tests.sim.counters import Counters
 from tests.sim.function_world import FunctionWorld, function_campaign
@@ -257,8 +258,7 @@ def test_a_node_in_doubt_with_nothing_to_write_claims_again() -> None:
 
 @pytest.mark.parametrize("mutant", FAMILY, ids=lambda mutant: mutant.name)
 def test_a_deliberate_bug_of_children_is_found(mutant: Mutant) -> None:
-    broken, _ = function_campaign(mutant.seeds(ENOUGH), mutant=mutant)
-    assert broken is not None
+    check_found(mutant, ENOUGH, FunctionWorld)
 
 
 def test_children_are_cancelled_although_every_cancel_of_their_parents_is_lost() -> None:
@@ -278,8 +278,7 @@ def test_children_are_cancelled_although_every_cancel_of_their_parents_is_lost()
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
 def test_a_deliberate_bug_of_functions_is_found(mutant: Mutant) -> None:
-    broken, _ = function_campaign(mutant.seeds(ENOUGH), mutant=mutant)
-    assert broken is not None
+    check_found(mutant, ENOUGH, FunctionWorld)
 
 
 def test_no_signal_is_lost_by_functions_that_go_on_as_new_runs() -> None:
@@ -300,5 +299,4 @@ def test_no_signal_is_lost_by_functions_that_go_on_as_new_runs() -> None:
 
 @pytest.mark.parametrize("mutant", CONTINUING, ids=lambda mutant: mutant.name)
 def test_a_deliberate_bug_of_continuing_is_found(mutant: Mutant) -> None:
-    broken, _ = function_campaign(mutant.seeds(ENOUGH), mutant=mutant, world=CollectingWorld)
-    assert broken is not None
+    check_found(mutant, ENOUGH, CollectingWorld)

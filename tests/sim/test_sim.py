@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from tests.sim.campaign import kill, run_campaign
+from tests.sim.campaign import check_found, run_campaign
 from tests.sim.mutants import MUTANTS, Mutant, dying_of_two_tenants
 
 #: Fresh worlds in `make test`; `make sim` has as many as it has time for.
@@ -23,6 +23,7 @@ REGRESSIONS = (
     351,
     200136,
     655876301,
+    3769103874,  # a node died after the code of a step had its run stopped and the callbacks closed
     2486614971,
     4251560321,
     3771156164,
@@ -64,7 +65,7 @@ def test_no_rule_is_broken_while_suspects_of_two_tenants_wait_die_and_are_releas
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
 def test_a_deliberate_bug_is_found(mutant: Mutant) -> None:
-    assert kill(mutant, ENOUGH).broken is not None
+    check_found(mutant, ENOUGH)
 
 
 def test_a_world_is_the_same_in_every_process() -> None:
@@ -76,4 +77,4 @@ def test_a_world_is_the_same_in_every_process() -> None:
 def _tell_world(seed: int, hash_seed: str) -> str:
     command = [sys.executable, "-m", "tests.sim", "--replay", str(seed), "--events", "100000"]
     environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
-    return subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=60).stdout
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=300).stdout

@@ -10,27 +10,31 @@ from typing import Any
 
 from detent import observe
 from detent.commands import StartAnswer
+from detent.engine.owned_run import OwnedRun
 from detent.errors import StoreBusy, StoreError
+from detent.graph.model import FailurePolicy, Graph
 from detent.ids import RUN
 from detent.ids import show as show_id
 from detent.run.call import StepCall
+from detent.run.journal import Entry
 from detent.run.start import StartRequest
 from tests.sim.checks import Checks
 from tests.sim.clients import Clients
 from tests.sim.counters import Counters
 from tests.sim.effects import Effect, Ledger, SimExecutor
 from tests.sim.flow import Flow
+from tests.sim.graph_programs import in_graph_form, make_form_version, with_graph
 from tests.sim.healing import settle
 from tests.sim.loop import PROCESS, SimLoop, close
 from tests.sim.mutants import NO_MUTANT, Mutant
 from tests.sim.nemesis import Nemesis
 from tests.sim.node import SimNode
-from tests.sim.programs import Program, make_program
+from tests.sim.programs import Program, make_program, make_version
 from tests.sim.schedules import Schedules
 from tests.sim.store import Database, DatabaseClock, finished
 from tests.sim.story import Story, Violation, comparable
 from tests.sim.suspect_rules import SuspectRules, Waiting
-from tests.sim.swarm import draw
+from tests.sim.swarm import beside, draw
 
 TRACE_LENGTH = 4000
 
@@ -38,9 +42,14 @@ TRACE_LENGTH = 4000
 class World:
     """`run` lives it through and gives what went wrong, or null."""
 
+    #: Virtual seconds without any news of a run that has something to do, until it is called stuck.
+    patience = 35.0
+
     def __init__(self, seed: int, counters: Counters, *, mutant: Mutant = NO_MUTANT, tracing: bool = False) -> None:
         self.rng = random.Random(seed)
         self.swarm = mutant.bend(draw(self.rng))
+        self._graphs = mutant.graphs
+        self._forms = beside(self.rng)
         self.loop = SimLoop(self.rng, shuffled=self.swarm.shuffled)  # type: ignore[abstract]  # of a loop, what is used
         self.counters, self._tracing = counters, tracing
         self.trace: deque[str] = deque(maxlen=TRACE_LENGTH)
@@ -90,7 +99,9 @@ class World:
         return self.broken
 
     async def _live(self) -> None:
-        for program in self._make_programs():
+        for number, program in enumerate(self._make_programs()):
+            if self._graphs:
+                program = with_graph(program, self._graphs[number % len(self._graphs)])
             self.programs[program.id] = program
             finished(self.database.model.save_workflow(program.version(), replace=False))
             for step in program.graph.steps:
@@ -116,7 +127,18 @@ class World:
     def _make_programs(self) -> Iterator[Program]:
         for number in range(self.swarm.workflows):
             tenant = 1 + number % self.swarm.tenants
-            yield self.flow.chain(make_program(self.rng, self.new_id(), f"workflow {number}", tenant))
+            yield self.shape(self.flow.chain(make_program(self.rng, self.new_id(), f"workflow {number}", tenant)))
+
+    def shape(self, program: Program) -> Program:
+        """Perhaps the same workflow in the graph form."""
+        is_chain = program.graph.on_failure is FailurePolicy.PAUSE
+        is_wanted = not is_chain and self._forms.random() < self.swarm.forms
+        return in_graph_form(self._forms, program) if is_wanted else program
+
+    def make_version(self, rng: random.Random, graph: Graph) -> Graph:
+        """Another version of a workflow, for runs that are moved to it."""
+        version = make_version(rng, graph)
+        return make_form_version(rng, version) if self.swarm.forms else version
 
     def make_node(self, number: int) -> SimNode:
         return SimNode(self, number)
@@ -224,6 +246,8 @@ class World:
                 self.counters.add("node lost its lease and began again")
             case "node.taken_over":
                 self.counters.add("node taken over")
+        if name == "entry.written" and self.swarm.forms:
+            self._compare_written(facts["run"], facts["entry"])
         if name not in ("flush.sent", "entry.written"):
             self.note(f"{name} {show(facts)}")
 
@@ -245,10 +269,36 @@ class World:
             if row is None or run.pending or run.gone or (row.owner, row.generation) != (node.id, run.generation):
                 continue
             self.counters.add("memory compared with the journal")
-            memory, journal = comparable(run.state), comparable(self.checks.stories[run.id].state())
-            if memory != journal:
-                differing = {key: (memory[key], journal[key]) for key in memory if memory[key] != journal[key]}
-                self.fail(f"memory and journal of run {short(run.id)} differ: {differing}")
+            self._compare_run(run)
+
+    def _compare_written(self, id_: bytes, entry: Entry) -> None:
+        """An entry is durable: if nothing else of its run is on its way, memory and the journal say the same."""
+        sim = next((node for node in self.nodes if node.process is PROCESS.get()), None)
+        node = None if sim is None else sim.engine._node
+        run = None if node is None else node.runner.owned.get(id_)
+        if run is None or run.pending != 1 or run.state.seq != entry.seq or run.gone:
+            return
+        story = self.checks.stories[id_]
+        if story.final is None and len(story.entries) == entry.seq:
+            self.counters.add("memory compared after an event")
+            self._compare_run(run)
+
+    def _compare_run(self, run: OwnedRun) -> None:
+        story = self.checks.stories[run.id]
+        state, complete = run.state, story.state()
+        memory, journal = comparable(state), comparable(complete)
+        gone = {index: complete.results.get(index) for index in state.let_go}
+        memory["results"] = dict(sorted({**gone, **state.results}.items()))
+        if state.gathered is not None:
+            again = {index: result or complete.reused[index] for index, result in state.reused.items()}
+            memory["reused"] = dict(sorted(again.items()))
+        if needed := [index for index in state.let_go if state.readers and state.readers[index]]:
+            self.fail(f"run {short(run.id)} has let results go that steps still read: {needed}")
+        if run.prepared.graph != story.prepared.graph:
+            self.fail(f"run {short(run.id)} has another graph in memory than its row and its journal say")
+        if memory != journal:
+            differing = {key: (memory[key], journal[key]) for key in memory if memory[key] != journal[key]}
+            self.fail(f"memory and journal of run {short(run.id)} differ: {differing}")
 
     # -- telling
 

@@ -6,6 +6,8 @@ from typing import Any
 from detent.ids import new_id
 from detent.instant import SECOND
 from detent.run.journal import Entry, Kind
+from detent.store.letters import LetterKind, NewLetter
+from detent.store.links import LinkKey, NewLink
 from detent.store.protocol import Store
 from detent.store.rows import Activation, ClaimedRun, End, Flush, Message, NewCallback, NewRun, NewVersion, Park
 from detent.store.trigger_rows import FiringState, NewFiring, NewTrigger
@@ -68,6 +70,20 @@ def version(name: str = "orders", **given: Any) -> NewVersion:
     return NewVersion(name=name, **{**values, **given})
 
 
+def link(run: bytes, id_: str = "17", **given: Any) -> NewLink:
+    values: dict[str, Any] = {"tenant": 1, "system": "monday", "type": "item", "step": "s1", "url": None}
+    return NewLink(id=id_, run=run, **{**values, **given})
+
+
+def letter(**given: Any) -> NewLetter:
+    values: dict[str, Any] = {
+        "id": new_id(), "tenant": 1, "kind": str(LetterKind.STEP), "workflow": WORKFLOW, "run": new_id(), "step": "s1",
+        "source": None, "trigger": None, "reason": "poison", "message": "it died", "payload": b'{"n":1}', "attempts": 3,
+        "last_error": None,
+    }  # fmt: skip
+    return NewLetter(**{**values, **given})
+
+
 class Node:
     """A registered node, to say `await node.flush(...)`."""
 
@@ -89,6 +105,12 @@ class Node:
         flushed = await self.store.flush(self.id, self.epoch, Flush(**parts), again=again)
         assert flushed is not None, "the fence refused"
         return flushed.refused
+
+    async def unlinked(self, *links: NewLink, again: bool = False, **parts: Any) -> set[tuple[LinkKey, bytes]]:
+        """The claims that were not made."""
+        flushed = await self.store.flush(self.id, self.epoch, Flush(links=list(links), **parts), again=again)
+        assert flushed is not None, "the fence refused"
+        return set(flushed.unlinked)
 
     async def expire(self, *keys: tuple[bytes, str], **parts: Any) -> frozenset[tuple[bytes, str]]:
         flushed = await self.store.flush(self.id, self.epoch, Flush(expiries=list(keys), **parts))

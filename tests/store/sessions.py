@@ -23,11 +23,13 @@ async def session(url: str) -> AsyncIterator[Connection]:
 
 
 async def eventually(condition: Callable[[], Awaitable[bool]], what: str) -> None:
-    """Wait until something is so."""
-    async with asyncio.timeout(PATIENCE):
-        while not await condition():  # noqa: ASYNC110 - what happens inside the server sends no signal
-            await asyncio.sleep(0.005)
-    assert await condition(), what
+    """Wait until something is so. It need not stay so."""
+    try:
+        async with asyncio.timeout(PATIENCE):
+            while not await condition():  # noqa: ASYNC110 - what happens inside the server sends no signal
+                await asyncio.sleep(0.005)
+    except TimeoutError:
+        raise AssertionError(what) from None
 
 
 async def somebody_waits(watcher: Connection, count: int = 1) -> None:

@@ -139,6 +139,15 @@ async def test_a_callback_that_came_first_wins_over_the_expiry(store: Store) -> 
     assert await state(store, received) == "received"
 
 
+async def test_the_waits_that_are_closed_are_those_that_expired(store: Store) -> None:
+    node = await Node.register(store)
+    open_, expired, received, other = [await waiting(node) for _ in range(4)]
+    assert (await store.deliver(received, "w", data=b"1", message_id=None))[0] is Receipt.ACCEPTED
+    await node.expire((expired, "w"), (received, "w"), (other, "w"))
+    assert await store.closed_waits([open_, expired, received, new_id()]) == {(expired, "w")}
+    assert await store.closed_waits([]) == set()
+
+
 async def test_an_activation_and_an_expiry_within_one_flush_end_expired(store: Store) -> None:
     node = await Node.register(store)
     run = await waiting(node, active=False)

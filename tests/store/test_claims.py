@@ -7,7 +7,7 @@ import pytest
 from detent.ids import new_id
 from detent.instant import SECOND
 from detent.store.protocol import Store
-from detent.store.rows import MessageKind
+from detent.store.rows import MessageKind, NewRun
 from detent.store.sql.verbs import WINDOW
 from tests.store.make import HOUR, NOON, Node, callback, end, message, park, start
 
@@ -133,6 +133,46 @@ async def test_old_mail_behind_more_than_a_claim_looks_at_is_found_in_a_few_clai
     await node.flush(messages=messages)
     claimed = [run.id for _ in range(4) for run in await node.claim(limit=1, queues=["default"])]
     assert claimed == [wanted.id]
+
+
+@pytest.mark.parametrize("limit", [1, 6])
+@pytest.mark.parametrize("wake_at", [HOUR, None])
+async def test_a_run_that_only_has_mail_is_claimed_beside_any_backlog_of_due_runs(
+    store: Store, limit: int, wake_at: int | None
+) -> None:
+    node = await Node.register(store)
+    backlog = [start(priority=priority, wake_at=0) for priority in (0, 5) for _ in range(6)]
+    parked = start(wake_at=None if wake_at is None else await store.now() + wake_at)
+    await node.flush(starts=[*backlog, parked])
+    await store.send(1, parked.id, MessageKind.CANCEL, b"{}")
+    assert parked.id in await claimed_beside(node, backlog, limit)
+
+
+@pytest.mark.parametrize("limit", [1, 6])
+async def test_a_due_run_and_a_run_of_a_dead_node_are_claimed_beside_any_backlog_of_mail(
+    store: Store, limit: int
+) -> None:
+    node, dead = await Node.register(store), await Node.register(store)
+    backlog = [start(priority=5, wake_at=None) for _ in range(12)]
+    due, orphan = start(), await dead.started()
+    await node.flush(starts=[*backlog, due])
+    for run in backlog:
+        await store.send(1, run.id, MessageKind.SIGNAL, b"{}")
+    await store.retire(dead.id)
+    assert {due.id, orphan} <= await claimed_beside(node, backlog, limit)
+
+
+async def claimed_beside(node: Node, backlog: list[NewRun], limit: int) -> set[bytes]:
+    """The runs of four claims. Those of the backlog can be claimed again at once: they are due, or have mail."""
+    found: set[bytes] = set()
+    again = {run.id for run in backlog}
+    for _ in range(4):
+        claimed = await node.claim(limit=limit)
+        assert len(claimed) == limit
+        assert claimed == sorted(claimed, key=lambda run: (-run.priority, run.wake_at or 0, run.id))
+        found.update(run.id for run in claimed)
+        await node.flush(parks=[park(run.id, run.generation, run.wake_at) for run in claimed if run.id in again])
+    return found
 
 
 async def test_the_mail_of_a_node_is_found_behind_more_mail_of_others_than_a_poll_looks_at(store: Store) -> None:

@@ -5,6 +5,7 @@ import asyncio
 from detent.ids import new_id
 from detent.store.protocol import Store
 from detent.store.rows import MessageKind, RunCriteria, SavedVersion, Unsaved
+from detent.store.sql.mysql.commands import MOST_RUNS
 from tests.store.make import Node, end, park, start, version
 
 
@@ -18,6 +19,30 @@ async def test_a_message_reaches_an_open_run_of_the_tenant_only(store: Store) ->
     assert not await store.send(1, new_id(), MessageKind.CANCEL, b"{}")
     [mail] = await store.mail(node.id, limit=10)
     assert (mail.run, mail.kind, mail.data) == (run, MessageKind.CANCEL, b'{"by":"me"}')
+
+
+async def test_a_message_to_many_runs_reaches_the_open_ones_of_the_tenant_only(store: Store) -> None:
+    node = await Node.register(store)
+    runs, ended = [await node.started() for _ in range(3)], await node.started()
+    await node.flush(ends=[end(ended)])
+    given = [ended, *runs, new_id()]
+    assert await store.send_many(1, given, MessageKind.MOVE, b'{"version":2}') == set(runs)
+    assert await store.send_many(2, given, MessageKind.MOVE, b"{}") == set()
+    assert await store.send_many(1, [], MessageKind.MOVE, b"{}") == set()
+    mail = await store.mail(node.id, limit=10)
+    assert {(one.run, one.kind, one.data) for one in mail} == {
+        (run, MessageKind.MOVE, b'{"version":2}') for run in runs
+    }
+    assert len(mail) == 3
+
+
+async def test_more_messages_than_one_statement_lists_are_sent_at_once(store: Store) -> None:
+    node = await Node.register(store)
+    starts = [start(owned=True) for _ in range(MOST_RUNS + 1)]
+    await node.flush(starts=starts)
+    sent = await store.send_many(1, [run.id for run in starts], MessageKind.CANCEL, b"{}")
+    assert sent == {run.id for run in starts}
+    assert {one.run for one in await store.mail(node.id, limit=2 * MOST_RUNS)} == sent
 
 
 async def test_a_saved_workflow_is_found_by_id_and_by_name(store: Store) -> None:

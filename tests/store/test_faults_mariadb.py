@@ -344,27 +344,22 @@ async def test_a_socket_may_stand_in_place_of_a_host(mariadb: MariadbServer, mar
     await store.close()
 
 
-async def test_b6_a_server_that_became_read_only_is_left_and_found_again(
-    mariadb_store: MysqlStore, mariadb_database: str, mariadb: MariadbServer
-) -> None:
-    node = await Node.register(mariadb_store)
-    name = mariadb_database.rsplit("/", 1)[1]
-    mariadb.query(f"create or replace user plain@'127.0.0.1'; grant all on `{name}`.* to plain@'127.0.0.1'")
-    plain = MysqlStore(mariadb_database.replace("detent@", "plain@"), SystemClock())
-    try:
-        run = await Node(plain, node.id, node.epoch).started()
-        mariadb.query("set global read_only = 1")
-        try:
-            with pytest.raises(StoreBusy, match=r"read.only"):
-                await plain.flush(node.id, 1, Flush(entries=[entry(run)]))
-            with pytest.raises(StoreBusy, match="read only"):
-                await plain.flush(node.id, 1, Flush(entries=[entry(run)]))
-        finally:
-            mariadb.query("set global read_only = 0")
+async def test_b6_a_server_that_became_read_only_is_left_and_found_again() -> None:
+    with MariadbServer() as server:
+        url = server.create_database("calm")
+        await migrate_store(url)
+        server.query("create user plain@'127.0.0.1'; grant all on calm.* to plain@'127.0.0.1'")
+        plain = MysqlStore(url.replace("detent@", "plain@"), SystemClock())
+        node = await Node.register(plain)
+        run = await node.started()
+        server.query("set global read_only = 1")
+        with pytest.raises(StoreBusy, match=r"read.only"):
+            await plain.flush(node.id, 1, Flush(entries=[entry(run)]))
+        with pytest.raises(StoreBusy, match="read only"):
+            await plain.flush(node.id, 1, Flush(entries=[entry(run)]))
+        server.query("set global read_only = 0")
         assert await plain.flush(node.id, 1, Flush(entries=[entry(run)])) is not None
-    finally:
         await plain.close()
-        mariadb.query("drop user plain@'127.0.0.1'")
 
 
 @pytest.mark.case("B20")

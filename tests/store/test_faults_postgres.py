@@ -17,7 +17,7 @@ from tests.servers.postgres import PostgresServer
 from tests.servers.proxy import BlackHole, CutBefore, CutReplyAfter, FaultProxy
 from tests.store.make import Node, end, entries, entry, start
 from tests.store.pooler import Pooler
-from tests.store.sessions import session
+from tests.store.sessions import eventually, session
 
 pytestmark = pytest.mark.slow
 
@@ -255,7 +255,11 @@ async def test_b10_a_store_works_through_a_pooler_that_changes_the_session_with_
         assert await store.setting("a", "b") == "b"
         assert await store.examine()
         await store.tidy()
-        assert heartbeat.confirmed() > began
+
+        async def beats() -> bool:
+            return heartbeat.confirmed() > began
+
+        await eventually(beats, "the heart does not beat through the pooler")
         assert pooler.switches > 20
         await heartbeat.stop()
         await store.close()

@@ -27,12 +27,12 @@ from tests.store.wires import wire
 
 #: Migrations that do not exist: one that adds, one that adds an index to a large table, one that removes.
 MADE_UP = {
-    "0003": """
+    "0009": """
 '''A column. Kind: pre.'''
 from alembic import op
 from sqlalchemy import Column, Integer
 
-revision, down_revision, oldest_code = "0003", "0002", "0002"
+revision, down_revision, oldest_code = "0009", "0008", "0008"
 
 
 def upgrade():
@@ -42,11 +42,11 @@ def upgrade():
 def downgrade():
     op.drop_column("run", "made_up")
 """,
-    "0004": """
+    "0010": """
 '''An index. Kind: pre.'''
 from alembic import op
 
-revision, down_revision, oldest_code, autocommit = "0004", "0003", "0002", True
+revision, down_revision, oldest_code, autocommit = "0010", "0009", "0008", True
 
 
 def upgrade():
@@ -58,11 +58,11 @@ def upgrade():
 def downgrade():
     op.drop_index("run_made_up", "run", postgresql_concurrently=True)
 """,
-    "0005": """
+    "0011": """
 '''The index again. Kind: post.'''
 from alembic import op
 
-revision, down_revision, oldest_code = "0005", "0004", "0003"
+revision, down_revision, oldest_code = "0011", "0010", "0009"
 
 
 def upgrade():
@@ -179,12 +179,12 @@ async def test_tables_go_up_down_and_up_again(database: str, release: Release) -
     assert await migrate_store(database) == HEAD
     first = await shape(database)
     await works(database)
-    release("0002", "0004")
+    release("0008", "0010")
     for _ in range(2):
-        assert await migrate_store(database) == "0004"
+        assert await migrate_store(database) == "0010"
         assert await shape(database) > first
         await works(database)
-        assert await migrate_store(database, "0002", force=True) == "0002"
+        assert await migrate_store(database, "0008", force=True) == "0008"
         assert await shape(database) >= first
         await works(database)
     assert await migrate_store(database, "base", force=True) == "base"
@@ -195,43 +195,43 @@ async def test_tables_go_up_down_and_up_again(database: str, release: Release) -
 
 
 async def test_a_way_down_that_deletes_data_needs_force(database: str, release: Release) -> None:
-    release("0004", "0004")
+    release("0010", "0010")
     await migrate_store(database)
-    assert await migrate_store(database, "0003") == "0003"  # only an index
-    with pytest.raises(SchemaMismatch, match=r"made_up.*migrate --to 0002 --force"):
-        await migrate_store(database, "0002")
+    assert await migrate_store(database, "0009") == "0009"  # only an index
+    with pytest.raises(SchemaMismatch, match=r"made_up.*migrate --to 0008 --force"):
+        await migrate_store(database, "0008")
     with pytest.raises(SchemaMismatch, match="--force"):
         await migrate_store(database, "base")
-    assert await stored_revision(database) == "0003"
+    assert await stored_revision(database) == "0009"
 
 
 async def test_old_code_starts_again_on_newer_tables_and_new_code_beside_it(database: str, release: Release) -> None:
     await migrate_store(database)
-    release("0004", "0004")
+    release("0010", "0010")
     if not database.startswith("sqlite"):  # a file is migrated when it is opened
-        with pytest.raises(SchemaMismatch, match=r"0002.*needs 0004.*detent migrate"):
+        with pytest.raises(SchemaMismatch, match=r"0008.*needs 0010.*detent migrate"):
             await works(database)
-    assert await migrate_store(database) == "0004"
+    assert await migrate_store(database) == "0010"
     await works(database)
-    release("0002", "0002")
+    release("0008", "0008")
     await works(database)
-    assert await migrate_store(database) == "0004", "nothing is to be done, and nothing is taken back"
+    assert await migrate_store(database) == "0010", "nothing is to be done, and nothing is taken back"
     with pytest.raises(SchemaMismatch, match="with the version of Detent that made them"):
-        await migrate_store(database, "0002", force=True)
+        await migrate_store(database, "0008", force=True)
 
 
 async def test_code_that_is_too_old_is_refused_with_what_to_do(database: str, release: Release) -> None:
-    release("0004", "0005")
-    assert await migrate_store(database) == "0005"
+    release("0010", "0011")
+    assert await migrate_store(database) == "0011"
     await works(database)
-    release("0002", "0002")
-    with pytest.raises(SchemaMismatch, match=r"made for revision 0003 or later.*install it.*migrate --to 0002"):
+    release("0008", "0008")
+    with pytest.raises(SchemaMismatch, match=r"made for revision 0009 or later.*install it.*migrate --to 0008"):
         await open_store(database, SystemClock())
-    with pytest.raises(SchemaMismatch, match="0003 or later"):
+    with pytest.raises(SchemaMismatch, match="0009 or later"):
         await migrate_store(database)
-    release("0004", "0005")
-    assert await migrate_store(database, "0004") == "0004"
-    release("0002", "0002")
+    release("0010", "0011")
+    assert await migrate_store(database, "0010") == "0010"
+    release("0008", "0008")
     await works(database)
 
 
@@ -240,17 +240,17 @@ async def test_a_sqlite_file_is_brought_to_what_the_code_needs_and_not_further(
 ) -> None:
     url = f"sqlite:///{tmp_path}/detent.db"
     await works(url)
-    release("0004", "0005")
+    release("0010", "0011")
     await works(url)
-    assert await stored_revision(url) == "0004"
+    assert await stored_revision(url) == "0010"
 
 
 async def test_a_door_that_only_reads_refuses_tables_that_need_newer_code(tmp_path: Path, release: Release) -> None:
     url = f"sqlite:///{tmp_path}/detent.db"
-    release("0004", "0005")
+    release("0010", "0011")
     await migrate_store(url)
     engine = await open_store(url, SystemClock())
-    release("0002", "0002")
+    release("0008", "0008")
     with pytest.raises(SchemaMismatch, match="install it"):
         await open_store(url, SystemClock(), role="client")
     await engine.close()
@@ -262,8 +262,8 @@ async def test_a_node_that_runs_goes_on_through_a_migration(shared: str, release
     run = await node.started()
     parked = start()
     await node.flush(starts=[parked], entries=[entry(run, 1)])
-    release("0004", "0004")
-    assert await migrate_store(shared) == "0004"
+    release("0010", "0010")
+    assert await migrate_store(shared) == "0010"
     assert await node.flush(starts=[start(owned=True)], entries=[entry(run, 2)])
     assert [claimed.id for claimed in await node.claim(limit=9)] == [parked.id]
     assert [found.seq for found in await store.journal(run)] == [1, 2]
@@ -281,12 +281,12 @@ async def test_a_run_outlives_an_upgrade_of_the_tables_and_a_restart_of_old_code
 ) -> None:
     async with detent.node(postgres_database, workflows=[asks]):
         first = await detent.start(asks)
-        release("0004", "0004")
-        assert await migrate_store(postgres_database) == "0004"
+        release("0010", "0010")
+        assert await migrate_store(postgres_database) == "0010"
         second = await detent.start(asks)
         await first.signal("go", 1)
         assert await first.result(timeout=30) == 1
-    release("0002", "0002")
+    release("0008", "0008")
     async with detent.node(postgres_database, workflows=[asks]):
         await second.signal("go", 2)
         assert await second.result(timeout=30) == 2
@@ -295,26 +295,26 @@ async def test_a_run_outlives_an_upgrade_of_the_tables_and_a_restart_of_old_code
 async def test_what_older_nodes_need_is_removed_only_when_they_are_gone(shared: str, release: Release) -> None:
     old = await open_store(shared, SystemClock())
     node = await Node.register(old, ttl=60)
-    release("0004", "0005")
-    assert await migrate_store(shared) == "0004", "the migration that removes waits"
-    with pytest.raises(SchemaMismatch, match=r"0005.*older nodes: version .*\(revision 0002\).*detent migrate"):
-        await migrate_store(shared, "0005")
-    release("0002", "0002")
+    release("0010", "0011")
+    assert await migrate_store(shared) == "0010", "the migration that removes waits"
+    with pytest.raises(SchemaMismatch, match=r"0011.*older nodes: version .*\(revision 0008\).*detent migrate"):
+        await migrate_store(shared, "0011")
+    release("0008", "0008")
     await works(shared)
     await old.retire(node.id)
-    release("0004", "0005")
+    release("0010", "0011")
     dead = await Node.register(old, ttl=-1)  # as this code, but its lease is over
-    assert await migrate_store(shared) == "0005"
+    assert await migrate_store(shared) == "0011"
     await old.take_over(dead.id)
     await old.close()
 
 
 async def test_a_node_that_begins_while_something_is_removed_is_refused(shared: str, release: Release) -> None:
     old = await open_store(shared, SystemClock())
-    release("0004", "0005")
-    assert await migrate_store(shared) == "0005"
-    release("0002", "0002")
-    with pytest.raises(SchemaMismatch, match="0003 or later"):
+    release("0010", "0011")
+    assert await migrate_store(shared) == "0011"
+    release("0008", "0008")
+    with pytest.raises(SchemaMismatch, match="0009 or later"):
         await Node.register(old, ttl=60)
     assert await old.offers() == []
     await old.close()
@@ -330,39 +330,39 @@ async def test_a_node_that_registers_while_a_migration_looks_is_seen_by_its_seco
     async def looked(asked: Any) -> Any:
         found = await look(asked)
         if not registered:
-            release("0002", "0005")
+            release("0008", "0011")
             registered.append(await Node.register(old, ttl=60))
-            release("0004", "0005")
+            release("0010", "0011")
         return found
 
-    release("0004", "0005")
-    await migrate_store(shared, "0004")
+    release("0010", "0011")
+    await migrate_store(shared, "0010")
     monkeypatch.setattr(server, "_nodes", looked)
     with pytest.raises(SchemaMismatch, match="older nodes"):
-        await migrate_store(shared, "0005")
-    release("0002", "0002")
+        await migrate_store(shared, "0011")
+    release("0008", "0008")
     await works(shared)
     await old.close()
 
 
 async def test_the_way_down_waits_for_newer_nodes(shared: str, release: Release) -> None:
-    release("0004", "0004")
+    release("0010", "0010")
     await migrate_store(shared)
     store = await open_store(shared, SystemClock())
     node = await Node.register(store, ttl=60)
-    with pytest.raises(SchemaMismatch, match=r"newer nodes need: version .*\(revision 0004\)"):
-        await migrate_store(shared, "0002", force=True)
+    with pytest.raises(SchemaMismatch, match=r"newer nodes need: version .*\(revision 0010\)"):
+        await migrate_store(shared, "0008", force=True)
     await store.retire(node.id)
-    assert await migrate_store(shared, "0002", force=True) == "0002"
+    assert await migrate_store(shared, "0008", force=True) == "0008"
     await store.close()
 
 
 async def test_old_code_that_migrates_by_itself_takes_nothing_back(shared: str, release: Release) -> None:
-    release("0004", "0004")
+    release("0010", "0010")
     await migrate_store(shared)
-    release("0002", "0004")
+    release("0008", "0010")
     await (await open_store(shared, SystemClock(), migrate=True)).close()
-    assert await stored_revision(shared) == "0004"
+    assert await stored_revision(shared) == "0010"
 
 
 async def test_a_change_that_waits_for_a_lock_lets_others_pass_and_is_tried_again(
@@ -370,7 +370,7 @@ async def test_a_change_that_waits_for_a_lock_lets_others_pass_and_is_tried_agai
 ) -> None:
     monkeypatch.setattr(server, "PAUSE", 0.01)
     monkeypatch.setattr(postgres_migration, "_LOCK_TIMEOUT", "50ms")
-    release("0003", "0003")
+    release("0009", "0009")
     attempts = 0
     plain = postgres_migration._Server._transaction  # noqa: SLF001
 
@@ -387,7 +387,7 @@ async def test_a_change_that_waits_for_a_lock_lets_others_pass_and_is_tried_agai
             async with asyncio.timeout(30):
                 while attempts < 3:  # noqa: ASYNC110 - what happens inside the server sends no signal
                     await asyncio.sleep(0.01)
-        assert await migrating == "0003"
+        assert await migrating == "0009"
 
 
 async def test_a_change_that_waits_for_a_lock_of_mariadb_is_tried_again(
@@ -396,7 +396,7 @@ async def test_a_change_that_waits_for_a_lock_of_mariadb_is_tried_again(
     monkeypatch.setattr(server, "PAUSE", 0.01)
     url = mariadb.create_database()
     await migrate_store(url)
-    release("0003", "0003")
+    release("0009", "0009")
     refused = asyncio.Event()
     plain = Wire.send
 
@@ -414,7 +414,7 @@ async def test_a_change_that_waits_for_a_lock_of_mariadb_is_tried_again(
         async with asyncio.timeout(30):
             await refused.wait()
         await reader.send("rollback")
-        assert await migrating == "0003"
+        assert await migrating == "0009"
     mariadb.drop_database(url)
 
 
@@ -426,9 +426,9 @@ where datname = current_database() and query ilike 'create index concurrently%' 
 async def test_an_index_is_made_beside_writers_and_again_after_one_that_died(
     postgres_database: str, release: Release
 ) -> None:
-    release("0003", "0003")
+    release("0009", "0009")
     await migrate_store(postgres_database)
-    release("0004", "0004")
+    release("0010", "0010")
     async with session(postgres_database) as writer, session(postgres_database) as killer:
         # The statement waits for the writer; its session ends in the middle and leaves an index that is not valid.
         async with writer.transaction():
@@ -440,15 +440,15 @@ async def test_an_index_is_made_beside_writers_and_again_after_one_that_died(
             with pytest.raises(StoreError):
                 await migrating
         assert await killer.fetchval("select not indisvalid from pg_index where indexrelid = 'run_made_up'::regclass")
-        assert await migrate_store(postgres_database) == "0004"
+        assert await migrate_store(postgres_database) == "0010"
         assert await killer.fetchval("select indisvalid from pg_index where indexrelid = 'run_made_up'::regclass")
 
 
 async def test_migrations_at_the_same_time_do_not_wait_for_each_other_in_a_circle(
     postgres_database: str, release: Release
 ) -> None:
-    release("0004", "0004")
-    assert await asyncio.gather(*(migrate_store(postgres_database) for _ in range(3))) == ["0004"] * 3
+    release("0010", "0010")
+    assert await asyncio.gather(*(migrate_store(postgres_database) for _ in range(3))) == ["0010"] * 3
 
 
 async def test_a_migration_of_another_process_is_waited_for_not_for_ever(

@@ -8,7 +8,7 @@ from sqlalchemy import ClauseElement
 
 from detent.ids import new_id
 from detent.store.rows import NO_ID, MessageKind, RunCriteria
-from detent.store.sql import statements
+from detent.store.sql import run_statements, statements
 from detent.store.sql.mysql.connection import Wire
 from detent.store.sql.mysql.flush import blob
 from detent.store.sql.mysql.maintenance import OLD, ORPHANS
@@ -155,9 +155,9 @@ async def test_what_is_due_is_found_beside_ten_thousand_that_are_not(
             (statements.OTHERS_DUE, 30),
             (statements.OPEN_RUNS, 20),
             (statements.OLD_FIRINGS, 20),
-            (statements.runs(RunCriteria(statuses=("failed",)), cursor=False, oldest_first=False), 20),
-            (statements.runs(RunCriteria(hero_type="h", hero_id="1"), cursor=False, oldest_first=False), 20),
-            (statements.runs(RunCriteria(request_id="r"), cursor=False, oldest_first=False), 20),
+            (run_statements.runs(RunCriteria(statuses=("failed",)), cursor=False, oldest_first=False), 20),
+            (run_statements.runs(RunCriteria(hero_type="h", hero_id="1"), cursor=False, oldest_first=False), 20),
+            (run_statements.runs(RunCriteria(request_id="r"), cursor=False, oldest_first=False), 20),
         ):
             values = {**asked, "status_0": "failed", "hero_type": "h", "hero_id": "1", "request_id": "r"}
             touched = await rows_read(connection, lambda: _ask(connection, clause, values))  # noqa: B023
@@ -202,7 +202,7 @@ async def _ask(connection: Wire, clause: ClauseElement, values: dict[str, Any]) 
 
 
 async def test_the_newest_runs_of_a_tenant_are_found_beside_newer_ones_of_another(mariadb_database: str) -> None:
-    clause = statements.runs(RunCriteria(), cursor=False, oldest_first=False)
+    clause = run_statements.runs(RunCriteria(), cursor=False, oldest_first=False)
     async with wire(mariadb_database) as connection:
         await connection.send("set session max_statement_time = 0")
         ended = {"status": "'completed'", "owner": "null", "wake_at": "null", "ended_at": 5, "count": 10_000}

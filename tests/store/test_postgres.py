@@ -74,7 +74,7 @@ async def test_e9_the_cost_of_a_poll_does_not_grow_with_sleeping_or_owned_runs(
         await connection.execute(MANY_OWNED, new_id(), busy.id)
     looking = await connect(Address.parse(postgres_database).for_lookups())
     try:
-        claim = (node.id, 1, 50, None, "[]", 1.0, bytes(16), WINDOW)
+        claim = (node.id, 1, 50, None, "[]", 1.0, bytes(16), WINDOW, 1)
         for statement, values in ((CLAIM, claim), (MAIL, (node.id, 50)), (OWN_MAIL, (node.id, 50))):
             text = await looking.fetchval(f"explain (analyze, format json) {statement}", *values)
             found = scans(json.loads(text)[0]["Plan"])
@@ -97,7 +97,7 @@ async def test_a_claim_goes_from_each_message_straight_to_its_run(
     looking = await connect(Address.parse(postgres_database).for_lookups())
     try:
         plan = await looking.fetchval(
-            f"explain (analyze, format json) {CLAIM}", node.id, 1, 50, None, "[]", 1.0, bytes(16), WINDOW
+            f"explain (analyze, format json) {CLAIM}", node.id, 1, 50, None, "[]", 1.0, bytes(16), WINDOW, 1
         )
     finally:
         await looking.close()
@@ -130,7 +130,7 @@ async def test_polls_do_not_read_the_mail_of_runs_that_are_not_for_this_node(
         if analyzed:
             await connection.execute("vacuum analyze run, inbox")
     looking = await connect(Address.parse(postgres_database).for_lookups())
-    claim = (node.id, 1, 50, ["default"], "[]", 1.0, bytes(16), WINDOW)
+    claim = (node.id, 1, 50, ["default"], "[]", 1.0, bytes(16), WINDOW, 1)
     try:
         for statement, values in ((CLAIM, claim), (MAIL, (node.id, 50)), (OWN_MAIL, (node.id, 50))):
             text = await looking.fetchval(f"explain (analyze, format json) {statement}", *values)
@@ -158,6 +158,28 @@ async def test_a_flush_and_a_look_at_the_mail_do_not_walk_through_all_that_a_nod
             text = await looking.fetchval(f"explain (analyze, format json) {statement}", *values)
             found = scans(json.loads(text)[0]["Plan"])
             assert sum(touched for _, touched in found) < 60, found
+    finally:
+        await looking.close()
+
+
+@pytest.mark.parametrize("analyzed", [False, True])
+async def test_the_index_of_open_runs_is_for_lists_and_not_for_flushes(
+    postgres_store: PostgresStore, postgres_database: str, analyzed: bool
+) -> None:
+    """A flush that read it would walk through all open runs, and through those that ended since the last vacuum."""
+    node = await Node.register(postgres_store)
+    runs = [await node.started() for _ in range(5)]
+    async with session(postgres_database) as connection:
+        if analyzed:
+            await connection.execute("analyze run")
+    many = [*runs, *(new_id() for _ in range(300))]
+    usual = usual_columns(Flush(ends=[end(run) for run in many]))
+    flush = flush_columns(Flush(parks=[park(run) for run in many]), again=False)
+    looking = await connect(Address.parse(postgres_database).for_lookups())
+    try:
+        for statement, values in ((USUAL[False], usual), (FLUSH[False], flush)):
+            text = await looking.fetchval(f"explain (format json) {statement}", node.id, 1, *values)
+            assert "run_open" not in text
     finally:
         await looking.close()
 

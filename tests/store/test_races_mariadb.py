@@ -8,7 +8,7 @@ import pytest
 from detent.clock import SystemClock
 from detent.errors import StoreBusy, StoreLocked
 from detent.ids import new_id
-from detent.store.rows import Delivery, Flush, Receipt
+from detent.store.rows import Delivery, Flush, MessageKind, Receipt
 from detent.store.sql.mysql.connection import StatementRefused, Wire
 from detent.store.sql.mysql.flush import NOW, blob, fence
 from detent.store.sql.mysql.node import MysqlNodes
@@ -47,7 +47,7 @@ def late_start(run: bytes, owner: bytes) -> str:
 async def test_a_clock_in_the_fence_lets_a_zombie_write_after_its_takeover(
     mariadb_store: MysqlStore, mariadb_database: str, watcher: Wire, other: Wire
 ) -> None:
-    node, rescuer = await Node.register(mariadb_store, ttl=0.4), await Node.register(mariadb_store)
+    node, rescuer = await Node.register(mariadb_store, ttl=60), await Node.register(mariadb_store)
     run = await node.started()
     by_clock = f"""insert into journal (tenant, run, seq, at, kind, attempt, data)
                    select 1, {blob(run)}, 1, 0, 'ended', 1, '{{}}' from lease
@@ -61,8 +61,8 @@ async def test_a_clock_in_the_fence_lets_a_zombie_write_after_its_takeover(
     async with wire(mariadb_database) as zombie:
         wrong = asyncio.create_task(zombie.send(by_clock))
         await somebody_waits(watcher)
+        await other.send(f"update lease set until = {NOW} where node = {blob(node.id)}; commit")
         await eventually(is_over, "the lease goes on")
-        await other.send("rollback")
         assert (await wrong)[0].matched == 1, "the wrong fence should have let it through"
     assert await mariadb_store.take_over(node.id)
     assert [claimed.id for claimed in await rescuer.claim()] == [run]
@@ -248,6 +248,18 @@ async def test_a_batch_of_callbacks_waits_for_nobody(mariadb_store: MysqlStore, 
     assert answers == [Receipt.ACCEPTED, None]
     await other.send("commit")
     assert (await mariadb_store.deliver(runs[1], "w", data=b"{}", message_id=None))[0] is Receipt.EXPIRED
+
+
+async def test_a_message_to_many_runs_passes_by_a_run_that_a_flush_has_locked(
+    mariadb_store: MysqlStore, other: Wire
+) -> None:
+    node = await Node.register(mariadb_store)
+    runs = [await node.started() for _ in range(2)]
+    await other.send(f"start transaction; update run set wake_at = 1 where id = {blob(runs[1])}")
+    async with asyncio.timeout(30):
+        assert await mariadb_store.send_many(1, runs, MessageKind.MOVE, b"{}") == {runs[0]}
+    await other.send("rollback")
+    assert await mariadb_store.send(1, runs[1], MessageKind.MOVE, b"{}")
 
 
 @pytest.mark.parametrize("unique", [{"active_key": "k"}, {"request_id": "k"}])

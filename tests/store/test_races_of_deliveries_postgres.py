@@ -5,7 +5,7 @@ import asyncio
 import asyncpg
 import pytest
 
-from detent.store.rows import Delivery
+from detent.store.rows import Delivery, MessageKind
 from detent.store.sql.postgres.commands import DELIVER_MANY
 from detent.store.sql.postgres.store import PostgresStore
 from tests.store.make import Node, activation, callback
@@ -50,3 +50,19 @@ async def test_a_batch_that_waits_for_locks_stands_across_a_flush_and_ours_passe
         assert [answer is not None for answer in answers] == [True, False]
         await flush.commit()
     assert (await postgres_store.deliver(second, "w", data=b"{}", message_id=None))[0] == "expired"
+
+
+async def test_a_message_to_many_runs_passes_by_a_run_that_a_flush_has_locked(
+    postgres_store: PostgresStore, postgres_database: str
+) -> None:
+    node = await Node.register(postgres_store)
+    first, second = [await node.started() for _ in range(2)]
+    async with session(postgres_database) as flusher:
+        flush = flusher.transaction()
+        await flush.start()
+        await flusher.execute("update run set wake_at = null where id = $1", second)
+        async with asyncio.timeout(30):
+            sent = await postgres_store.send_many(1, [first, second], MessageKind.MOVE, b"{}")
+        assert sent == {first}
+        await flush.rollback()
+    assert await postgres_store.send(1, second, MessageKind.MOVE, b"{}")

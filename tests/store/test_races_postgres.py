@@ -50,7 +50,7 @@ async def test_a_clock_in_the_fence_lets_a_zombie_write_after_its_takeover(
     by_clock = """with fence as (select 1 from lease where node = $1 and until > now() for share)
                   insert into journal (tenant, run, seq, at, kind, attempt, data)
                   select 1, $2, 1, now(), 'ended', 1, '{}' from fence returning 1"""
-    node, rescuer = await Node.register(postgres_store, ttl=0.4), await Node.register(postgres_store)
+    node, rescuer = await Node.register(postgres_store, ttl=60), await Node.register(postgres_store)
     run = await node.started()
     migration = other.transaction()
     await migration.start()
@@ -59,6 +59,7 @@ async def test_a_clock_in_the_fence_lets_a_zombie_write_after_its_takeover(
         wrong = asyncio.create_task(zombie.fetch(by_clock, node.id, run))
         ours = asyncio.create_task(node.flush(entries=[entry(run, 2)]))
         await somebody_waits(watcher, 2)
+        await watcher.execute("update lease set until = clock_timestamp() where node = $1", node.id)
         await eventually(lambda: is_over(watcher, node.id), "the lease goes on")
         lease = await watcher.fetchval("select until from lease where node = $1", node.id)
         assert await postgres_store.take_over(node.id)
@@ -269,7 +270,7 @@ async def test_a_claim_with_an_old_snapshot_does_not_steal_from_a_node_that_regi
         await holding.start()
         await other.fetch("select 1 from node where id = $1 for update", late.id)
         async with session(postgres_database) as claimer:
-            claiming = asyncio.create_task(claimer.fetch(statement, late.id, 1, 10, None, "[]", 0.0, bytes(16), 500))
+            claiming = asyncio.create_task(claimer.fetch(statement, late.id, 1, 10, None, "[]", 0.0, bytes(16), 500, 0))
             await somebody_waits(watcher)
             quick = await Node.register(postgres_store)
             assert [claimed.id for claimed in await quick.claim()] == [run]

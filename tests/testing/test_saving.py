@@ -14,7 +14,7 @@ from detent.errors import InvalidInput
 from detent.python.functions import Run, workflow
 from detent.python.registry import registry
 from detent.testing import MemoryEngine, MemoryRun, Response
-from detent.testing.export import as_test
+from detent.views.export.run_test import as_test
 from detent.views.runs import entry_document
 from tests.forms.graphs import document, edge, node
 from tests.testing.shop import ORDER, Signup, User, checkout
@@ -69,6 +69,18 @@ def test_a_run_of_a_graph_is_kept_with_the_route_of_its_conditions(detent_engine
     passes(text)
     assert "['first', 'last', 'never:skipped', 'work']" in text
     assert "'first':" not in text
+
+
+def test_a_map_is_kept_with_what_its_items_returned() -> None:
+    each: dict[str, Any] = {"for_each": [1, 2], "url": "https://api.example/{{item}}"}
+    definition = {"name": "maps", "tasks": {"each": each}}
+    collecting = {"name": "maps", "tasks": {"each": {**each, "collect": "{{result.body.n}}"}}}
+    with MemoryEngine(answers={"each": lambda asked: {"n": asked.item}}) as engine:
+        text = saved(engine, engine.start(definition), definition)
+        run = engine.start(collecting)
+        with pytest.raises(InvalidInput, match="without `collect`"):
+            saved(engine, run, collecting)
+    passes(text)
 
 
 def test_what_failed_fails_in_the_test_too() -> None:

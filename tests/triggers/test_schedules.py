@@ -78,6 +78,7 @@ async def test_after_an_hour_of_downtime_none_starts_only_what_is_on_time_and_li
         assert done[1:] == [done[0] + 60 * MINUTE]  # half a minute late is not missed
         [missed] = [row for row in here.fired() if row.state == "missed"]
         assert "59 slots" in (missed.message or "")
+        assert "no run was started for a slot that was missed (missed: none" in (missed.message or "")
 
 
 @pytest.mark.case("C8")
@@ -108,6 +109,25 @@ async def test_all_starts_nothing_that_is_older_than_its_window() -> None:
         assert done[1:] == [done[0] + number * MINUTE for number in range(51, 61)]
         [missed] = [row for row in here.fired() if row.state == "missed"]
         assert "50 slots" in (missed.message or "")
+        assert f"; 9 slots from {iso(done[1])} on were started late (missed: all" in (missed.message or "")
+
+
+@virtual
+async def test_what_was_missed_names_the_slot_that_was_started_late() -> None:
+    async with world() as here:
+        engine = await here.node()
+        await here.save()
+        await here.trigger("cron", cron_expression="0 * * * *", missed="last")
+        await here.until(lambda: len(slots(here)) == 1, within=HOUR + 70)
+        here.crash(engine)
+        await asyncio.sleep(3 * HOUR + 20 * 60)
+        await here.node()
+        await asyncio.sleep(5)
+        done = slots(here)
+        assert done[1:] == [done[0] + 180 * MINUTE]
+        [missed] = [row for row in here.fired() if row.state == "missed"]
+        assert f"2 slots from {iso(done[0] + 60 * MINUTE)} on" in (missed.message or "")
+        assert f"; the slot of {iso(done[1])} was started late (missed: last" in (missed.message or "")
 
 
 @virtual
@@ -130,7 +150,7 @@ async def test_two_nodes_and_a_thousand_slots_start_a_thousand_runs() -> None:
         for _ in range(2):
             await here.node()
         await here.save()
-        for number in range(20):
+        for number in range(100):
             await here.trigger("cron", cron_expression="* * * * * *", name=f"every second {number}")
         await here.until(lambda: len(slots(here)) >= 1000, within=120)
         await asyncio.sleep(0.5)

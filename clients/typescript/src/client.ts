@@ -1,8 +1,12 @@
-import type { CallbackReceipt, EventReceipt, Json, Started } from "./documents.js";
-import { type AnswerOf, Http, type Method, type Options, type Parts, type PathOf } from "./http.js";
+import { Connectors } from "./connectors.js";
+import { DeadLetters } from "./dead_letters.js";
+import type { CallbackReceipt, DryRun, EventReceipt, Json, Resource, Started } from "./documents.js";
+import { type AnswerOf, Http, type Method, type Options, type Parts, type PathOf, type QueryOf } from "./http.js";
 import { newId } from "./ids.js";
-import { Runs, type StartOptions, start } from "./runs.js";
+import { from, pages } from "./paging.js";
+import { type DryRunOptions, dryRun, Runs, type StartOptions, start } from "./runs.js";
 import type { FollowOptions, Heard } from "./stream.js";
+import { DocumentTemplates, WorkflowTemplates } from "./templates.js";
 import { Triggers } from "./triggers.js";
 import { Workflows } from "./workflows.js";
 
@@ -11,6 +15,10 @@ export class Detent {
   readonly workflows: Workflows;
   readonly runs: Runs;
   readonly triggers: Triggers;
+  readonly connectors: Connectors;
+  readonly deadLetters: DeadLetters;
+  readonly workflowTemplates: WorkflowTemplates;
+  readonly documentTemplates: DocumentTemplates;
   readonly #http: Http;
 
   constructor(options: Options) {
@@ -18,11 +26,20 @@ export class Detent {
     this.workflows = new Workflows(this.#http);
     this.runs = new Runs(this.#http);
     this.triggers = new Triggers(this.#http);
+    this.connectors = new Connectors(this.#http);
+    this.deadLetters = new DeadLetters(this.#http);
+    this.workflowTemplates = new WorkflowTemplates(this.#http);
+    this.documentTemplates = new DocumentTemplates(this.#http);
   }
 
   /** Start a run of a workflow. When this returns, it is on disk and will come to an end. */
   async start(workflow: string, body: Json = {}, options: StartOptions = {}): Promise<Started> {
     return await start(this.#http, workflow, body, options);
+  }
+
+  /** What a run of a workflow would do. Nothing is started and nothing is written: effects get answers instead. */
+  async dryRun(workflow: string, body: Json = {}, options: DryRunOptions = {}): Promise<DryRun> {
+    return await dryRun(this.#http, workflow, body, options);
   }
 
   /** The entries of a run as they are written, until it ends. */
@@ -42,6 +59,13 @@ export class Detent {
   async sendEvent(type: string, data: Json = {}, options: { id?: string } = {}): Promise<EventReceipt> {
     const body = { type, data, id: options.id ?? newId() };
     return (await this.#http.call("post", "/api/v1/events", { body, repeatable: true })).data;
+  }
+
+  /** The resources of other systems that belong to runs. `type` needs `system`, and `id` needs both. */
+  resources(which: Omit<QueryOf<"get", "/api/v1/resources">, "cursor"> = {}): AsyncIterable<Resource> {
+    return pages((cursor) =>
+      this.#http.call("get", "/api/v1/resources", { query: { ...which, ...from(cursor) } }),
+    );
   }
 
   /** Whether it can take work; Unavailable if it is starting, stopping or cut off. */

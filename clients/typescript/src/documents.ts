@@ -8,18 +8,66 @@ export type Json = unknown;
 export type Workflow = Schemas["WorkflowDocument"];
 /** A workflow as it was saved; `changed` is false if that definition was there already. */
 export type SavedWorkflow = Schemas["SavedWorkflowAnswer"];
+/** The version that a publish made or found, and the rehearsal if one was asked for. */
+export type Published = Schemas["PublishedDocument"];
+/** What a draft would do to recorded runs. */
+export type Rehearsal = Schemas["RehearsalDocument"];
+/** The draft of a workflow, with the problems that keep it from being published. */
+export type Draft = Schemas["DraftDocument"];
+/** What differs between two versions of a workflow: steps, edges and settings. */
+export type Diff = Schemas["DiffDocument"];
 /** One version of a workflow. */
 export type Version = Schemas["VersionDocument"];
+/** A pattern that becomes a workflow. Lists leave out the definition. */
+export type WorkflowTemplate = Schemas["WorkflowTemplateDocument"];
+/** The draft of a workflow that was made of a template. */
+export type Instantiated = Schemas["InstantiatedDocument"];
+/** A set of document templates. */
+export type TemplateSet = Schemas["TemplateSetDocument"];
+/** A version of a document template. Lists leave out its texts. */
+export type DocumentTemplate = Schemas["DocumentTemplateDocument"];
+/** A document template as it was saved; `changed` is false if its newest version has the same text. */
+export type SavedTemplate = Schemas["SavedTemplateAnswer"];
+/** A rendered document, and the template that it was made of. */
+export type Rendering = Schemas["RenderingDocument"];
 /** A run that was accepted. */
 export type Started = Schemas["StartedDocument"];
+/** What a run would do, with answers in place of effects. */
+export type DryRun = Schemas["DryRunDocument"];
 /** A run in a list. */
 export type RunSummary = Schemas["RunSummary"];
 /** A whole run; `tasks` holds each step by name. */
 export type Run = Schemas["RunDocument"];
 /** Why a run does not go on. */
 export type Why = Schemas["WhyDocument"];
+/** A run at a glance: each step with its status, times and tries, without bodies. */
+export type Outline = Schemas["OutlineDocument"];
+/** A step of an outline. */
+export type StepOutline = Schemas["StepOutline"];
+/** The steps and edges of a version, or of a run. */
+export type Graph = Schemas["GraphDocument"];
+/** Everything about one step of a run. */
+export type StepDetail = Schemas["StepDetail"];
+/** A wait that is active. */
+export type WaitItem = Schemas["WaitItem"];
+/** A resource of another system that belongs to a run. */
+export type Resource = Schemas["ResourceDocument"];
+/** What Detent gave up: a step, a run, a firing or an event. */
+export type DeadLetter = Schemas["LetterDocument"];
+/** What came of a wish for many dead letters. */
+export type BulkLetters = Schemas["BulkLettersDocument"];
 /** The value of an expression on the data of a run, or its error. */
 export type Evaluation = Schemas["EvaluationDocument"];
+/** What a retry would keep, and which steps would run again. */
+export type RetryPreview = Schemas["RetryPreviewDocument"];
+/** A move of a run to another version, or why it cannot be moved. */
+export type Move = Schemas["MoveDocument"];
+/** Which runs can be moved to another version, in groups. */
+export type Moves = Schemas["MovesDocument"];
+/** The parents and children of a run, as a tree. */
+export type Hierarchy = Schemas["HierarchyDocument"];
+/** An item of a step that runs for each item of a list. */
+export type Item = Schemas["ItemDocument"];
 /** What came of a wish for many runs. */
 export type Bulk = Schemas["BulkDocument"];
 /** What starts a workflow by itself. */
@@ -28,6 +76,12 @@ export type Trigger = Schemas["TriggerDocument"];
 export type Firing = Schemas["FiringDocument"];
 /** The slots of a schedule in a range that has passed. */
 export type Backfill = Schemas["BackfillDocument"];
+/** A service that steps can call. */
+export type Connector = Schemas["ConnectorDocument"];
+/** What a step can call. */
+export type Action = Schemas["CatalogActionDocument"];
+/** What an import of a connector did, or would do. */
+export type ConnectorImport = Schemas["ImportDocument"];
 /** A callback that was received. */
 export type CallbackReceipt = Schemas["CallbackReceipt"];
 /** What an event has set going. */

@@ -2,6 +2,8 @@ import type { components } from "./schema.js";
 
 /** An error as Detent writes it. */
 export type Refusal = components["schemas"]["Refusal"];
+/** What a draft would do to recorded runs. */
+type Rehearsal = components["schemas"]["RehearsalDocument"];
 /** Where something is wrong, and what. */
 export type FieldProblem = components["schemas"]["FieldProblem"];
 
@@ -32,6 +34,7 @@ export interface Facts {
   code?: string;
   problems?: readonly FieldProblem[];
   retryAfter?: number | undefined;
+  rehearsal?: Rehearsal | undefined;
   cause?: unknown;
 }
 
@@ -43,6 +46,16 @@ export class PermissionDenied extends DetentError {}
 export class NotFound extends DetentError {}
 /** The current state does not allow this. */
 export class Conflict extends DetentError {}
+/** A strict publish was refused: a run would fail, or a run in flight could not be moved. */
+export class RehearsalFailed extends Conflict {
+  /** What the draft would do. */
+  readonly rehearsal: Rehearsal | undefined;
+
+  constructor(message: string, facts: Facts = {}) {
+    super(message, facts);
+    this.rehearsal = facts.rehearsal;
+  }
+}
 /** Its time is over. */
 export class Gone extends DetentError {}
 /** It was changed since it was read. */
@@ -73,11 +86,12 @@ export async function refusalOf(response: Response): Promise<DetentError> {
   const text = await response.text().catch(() => "");
   const refusal = read(text);
   const seconds = Number(response.headers.get("retry-after") ?? Number.NaN);
-  const Kind = KINDS[response.status] ?? DetentError;
+  const Kind = refusal?.code === "rehearsal_failed" ? RehearsalFailed : (KINDS[response.status] ?? DetentError);
   return new Kind(refusal?.message ?? `the server answered ${response.status}`, {
     status: response.status,
     code: refusal?.code ?? "",
     problems: refusal?.details?.validation_errors ?? [],
+    rehearsal: refusal?.details?.rehearsal ?? undefined,
     retryAfter: Number.isFinite(seconds) ? seconds : undefined,
   });
 }

@@ -1,8 +1,14 @@
 import {
   type Bulk,
+  type DryRun,
   type Evaluation,
+  type Hierarchy,
   hasEnded,
+  type Item,
   type Json,
+  type Move,
+  type Moves,
+  type RetryPreview,
   type Run,
   type RunSummary,
   type Started,
@@ -11,20 +17,30 @@ import {
 import { ConnectionFailed } from "./errors.js";
 import type { BodyOf, Http, QueryOf } from "./http.js";
 import { newId } from "./ids.js";
-import { from, pages } from "./paging.js";
+import { from, type Page, pages } from "./paging.js";
 import { type FollowOptions, follow, type Heard } from "./stream.js";
 
 const ALL = "/api/v1/runs";
 const ONE = "/api/v1/runs/{run}";
 const START = "/api/v1/workflows/{workflow}/trigger";
+const EXECUTE = "/api/v1/workflows/{workflow}/execute";
 const LONGEST_POLL = 30;
 
 /** Which runs, and in which order. */
 export type RunFilter = Omit<QueryOf<"get", typeof ALL>, "cursor">;
+/** Some runs, where the next page begins, and how far a search has looked that stopped before. */
+export type RunPage = Page<RunSummary> & { searched_until?: string | null };
 /** Which runs are meant, by the fields of a list's filter. */
 export type BulkFilter = BodyOf<"post", "/api/v1/runs/bulk">["filter"];
 /** What is wished for many runs. */
 export type BulkAction = BodyOf<"post", "/api/v1/runs/bulk">["action"];
+
+/** Which version a retry runs: that of the run, or the current one. */
+export type RetryVersion = "same" | "current";
+/** How many runs are steered; `version` is for a retry. */
+export type BulkOptions = { dryRun?: boolean; limit?: number; version?: RetryVersion };
+/** To which version runs are moved; `names` are the new names of renamed steps. */
+export type MoveOptions = { version?: number; names?: Record<string, string>; dryRun?: boolean };
 
 /** How a run is started. */
 export interface StartOptions {
@@ -38,16 +54,30 @@ export interface StartOptions {
   labels?: Record<string, string>;
   /** What the run is about. */
   hero?: { type: string; id: string };
+  /** The version that it runs, a number or `draft`, whichever is current. */
+  version?: number | "draft";
   signal?: AbortSignal;
+}
+
+/** How a dry run is answered. An answer is a value, or a mapping that says more, such as `{ $status: 503 }`. */
+export interface DryRunOptions {
+  /** The answers to effects, by step. */
+  answers?: Record<string, Json>;
+  /** A past run whose results are answers too. */
+  fromRun?: string;
+  hero?: { type: string; id: string };
+  /** A number or `draft`; the current version by default. */
+  version?: number | "draft";
 }
 
 /** Start a run of a workflow. When this returns, it is on disk and will come to an end. */
 export async function start(http: Http, workflow: string, body: Json, options: StartOptions): Promise<Started> {
-  const { wait, startAt, labels, hero } = options;
+  const { wait, startAt, labels, hero, version } = options;
   const query: QueryOf<"post", typeof START> = {};
   if (wait !== undefined) query.wait = `${wait}s`;
   if (startAt !== undefined) query.start_at = startAt instanceof Date ? startAt.toISOString() : startAt;
   if (labels !== undefined) query.label = Object.entries(labels).map(([key, value]) => `${key}:${value}`);
+  if (version !== undefined) query.version = String(version);
   if (hero !== undefined) query.hero = `${hero.type}:${hero.id}`;
   const answer = await http.call("post", START, {
     path: { workflow },
@@ -57,7 +87,19 @@ export async function start(http: Http, workflow: string, body: Json, options: S
     patience: wait ?? 0,
     signal: options.signal,
   });
-  return answer.data;
+  return answer.data as Started;
+}
+
+/** What a run of a workflow would do. Nothing is started and nothing is written. Effects are answered from `answers`, by
+ * step, then from the run `fromRun`, then by examples. */
+export async function dryRun(http: Http, workflow: string, body: Json, options: DryRunOptions): Promise<DryRun> {
+  const { answers, fromRun, version, hero } = options;
+  const envelope = { trigger: body ?? {}, dryRun: true, ...(answers && { answers }), ...(fromRun && { fromRun }) };
+  const query: QueryOf<"post", typeof EXECUTE> = {};
+  if (version !== undefined) query.version = String(version);
+  if (hero !== undefined) query.hero = `${hero.type}:${hero.id}`;
+  const parts = { path: { workflow }, query, body: envelope, repeatable: true };
+  return (await http.call("post", EXECUTE, parts)).data as DryRun;
 }
 
 /** What can be asked about runs. */
@@ -77,6 +119,12 @@ export class Runs {
   /** Every run that matches, newest first. */
   list(which: RunFilter = {}): AsyncIterable<RunSummary> {
     return pages((cursor) => this.#http.call("get", ALL, { query: { ...which, ...from(cursor) } }));
+  }
+
+  /** One page of the runs that match. A search that no index helps with may stop before the page is full:
+   * `searched_until` says how far it looked, and the page of `next_cursor` goes on from there. */
+  async page(which: RunFilter & { cursor?: string } = {}): Promise<RunPage> {
+    return await this.#http.call("get", ALL, { query: which });
   }
 
   /** The run once it has ended; ConnectionFailed if that takes longer than `timeout` seconds. */
@@ -127,9 +175,40 @@ export class Runs {
     return (await this.#http.call("post", `${ONE}/finish`, { path: { run } })).data;
   }
 
-  /** A new run that keeps what went well and does the rest again. */
-  async retry(run: string, options: { requestId?: string } = {}): Promise<Run> {
-    return (await this.#http.call("post", `${ONE}/retry`, { path: { run }, ...named(options.requestId) })).data;
+  /** A new run that keeps what went well and does the rest again, in the version of the run or in the current one. */
+  async retry(run: string, options: { version?: RetryVersion; requestId?: string } = {}): Promise<Run> {
+    const body = options.version === undefined ? {} : { version: options.version };
+    return (await this.#http.call("post", `${ONE}/retry`, { path: { run }, body, ...named(options.requestId) })).data;
+  }
+
+  /** What a retry would keep, and which steps would run again. Nothing is started. */
+  async previewRetry(run: string, options: { version?: RetryVersion } = {}): Promise<RetryPreview> {
+    return (await this.#http.call("get", `${ONE}/retry`, { path: { run }, query: options })).data;
+  }
+
+  /** Move a run in flight to another version, by default the current one. With `dryRun` it is only checked. */
+  async move(run: string, options: MoveOptions = {}): Promise<Move> {
+    return (await this.#http.call("post", `${ONE}/move`, { path: { run }, body: moving(options) })).data;
+  }
+
+  /** Move every run in flight that matches. Unless `dryRun` is false it is only said which could be moved. */
+  async moveAll(filter: BulkFilter, options: MoveOptions & { limit?: number } = {}): Promise<Moves> {
+    const limit = options.limit === undefined ? {} : { limit: options.limit };
+    return (await this.#http.call("post", `${ALL}/move`, { body: { filter, ...moving(options), ...limit }, patience: 60 }))
+      .data;
+  }
+
+  /** The parents and children of a run, as a tree from the run that was started first. */
+  async hierarchy(run: string, options: { limit?: number } = {}): Promise<Hierarchy> {
+    return (await this.#http.call("get", `${ONE}/hierarchy`, { path: { run }, query: options })).data;
+  }
+
+  /** The items of a step that runs for each item of a list, in their order. */
+  items(run: string, step: string, which: { status?: string } = {}): AsyncIterable<Item> {
+    const path = { run, step };
+    return pages((cursor) =>
+      this.#http.call("get", `${ONE}/steps/{step}/items`, { path, query: { ...which, ...from(cursor) } }),
+    );
   }
 
   /** A new run from the beginning, with the same input or another. */
@@ -163,11 +242,20 @@ export class Runs {
   }
 
   /** Do something to every run that matches. Unless `dryRun` is false it is only counted how many there are. */
-  async bulk(action: BulkAction, filter: BulkFilter, options: { dryRun?: boolean; limit?: number } = {}): Promise<Bulk> {
+  async bulk(action: BulkAction, filter: BulkFilter, options: BulkOptions = {}): Promise<Bulk> {
     const limit = options.limit === undefined ? {} : { limit: options.limit };
-    const body = { action, filter, dry_run: options.dryRun ?? true, ...limit };
+    const version = options.version === undefined ? {} : { version: options.version };
+    const body = { action, filter, dry_run: options.dryRun ?? true, ...limit, ...version };
     return (await this.#http.call("post", `${ALL}/bulk`, { body, patience: 60 })).data;
   }
+}
+
+function moving({ version, names, dryRun }: MoveOptions) {
+  return {
+    ...(version === undefined ? {} : { version }),
+    ...(names === undefined ? {} : { names }),
+    ...(dryRun === undefined ? {} : { dry_run: dryRun }),
+  };
 }
 
 /** The header of a request id; with one, a request may be sent again. */

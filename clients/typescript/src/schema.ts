@@ -1,6 +1,327 @@
 /** Made from Detent's OpenAPI document by `make clients`. Not written by hand. */
 
 export interface paths {
+    "/api/v1/actions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List actions
+         * @description List the actions by id, each in its newest version and without its schemas.
+         */
+        get: operations["listActions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/actions/{action}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an action
+         * @description Return an action with the JSON Schemas of its parameters and its output.
+         */
+        get: operations["getAction"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/actions/{action}/disable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Disable an action
+         * @description Forbid to publish workflows with an action. Published ones go on.
+         */
+        post: operations["disableAction"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/actions/{action}/enable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Enable an action
+         * @description Allow workflows to be published with an action.
+         */
+        post: operations["enableAction"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/connectors": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List connectors
+         * @description List the connectors by id, each in its newest version.
+         */
+        get: operations["listConnectors"];
+        put?: never;
+        /**
+         * Add a connector
+         * @description Add a connector, or a new version of one, from a manifest in JSON or YAML. A version never changes: other content
+         *     needs another version.
+         */
+        post: operations["addConnector"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/connectors/{connector}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a connector
+         * @description Return a connector in its newest version. `missing` names the environment variables that it needs and this
+         *     process does not have.
+         */
+        get: operations["getConnector"];
+        put?: never;
+        post?: never;
+        /**
+         * Remove a connector
+         * @description Remove a connector and return it as it was. Workflows that were published with its actions go on, and no further
+         *     one can be. A connector that Detent ships can only be disabled.
+         */
+        delete: operations["removeConnector"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/connectors/{connector}/actions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the actions of a connector
+         * @description List the actions of a connector by id, without their schemas.
+         */
+        get: operations["listConnectorActions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/connectors/{connector}/disable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Disable a connector
+         * @description Forbid to publish workflows with actions of a connector. Published ones go on.
+         */
+        post: operations["disableConnector"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/connectors/{connector}/enable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Enable a connector
+         * @description Allow workflows to be published with actions of a connector.
+         */
+        post: operations["enableConnector"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/connectors/import/mcp": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import the tools of an MCP server
+         * @description Make a connector of the tools of an MCP server that is reached over HTTP. `tools` is what its `tools/list`
+         *     returns. With `with_token` its calls carry the token of the connector.
+         */
+        post: operations["importMcp"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/connectors/import/openapi": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import an OpenAPI document
+         * @description Make a connector of an OpenAPI 3.x or Swagger 2 document: each operation becomes an action. For a connector that
+         *     exists, the answer says what has changed and which steps of active workflows have to change. They go on with the
+         *     version of the action that they pin.
+         */
+        post: operations["importOpenapi"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/dead-letters": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List dead letters
+         * @description List what Detent gave up, newest first: steps that killed their nodes, runs that it cannot read or plan, and
+         *     firings and events that cannot start a run.
+         */
+        get: operations["listDeadLetters"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/dead-letters/{letter}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a dead letter
+         * @description Return a dead letter with its payload.
+         */
+        get: operations["getDeadLetter"];
+        put?: never;
+        post?: never;
+        /**
+         * Purge a dead letter
+         * @description Delete a dead letter and return it as it was. Its run or its firing stays as it is.
+         */
+        delete: operations["purgeDeadLetter"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/dead-letters/{letter}/requeue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Requeue a dead letter
+         * @description Try again what was given up, once: retry the run of a step, resume a run, or fire again with the request of a
+         *     firing. `result` is the run or the firing that comes of it.
+         */
+        post: operations["requeueDeadLetter"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/dead-letters/bulk": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Requeue or purge many dead letters
+         * @description Requeue or purge the oldest `limit` dead letters that match `filter`, which has the fields of the list. Unless
+         *     `dry_run` is false, only count them. An empty filter needs `all`.
+         */
+        post: operations["changeManyDeadLetters"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/events": {
         parameters: {
             query?: never;
@@ -32,7 +353,8 @@ export interface paths {
         /**
          * List runs
          * @description List runs, newest first. Every filter narrows the list; an unknown filter is refused. Names in camelCase, and
-         *     statuses such as `Succeeded`, are accepted too.
+         *     statuses such as `Succeeded`, are accepted too. A filter without an index looks at 50,000 runs at most:
+         *     `searched_until` then says how far, and the next page, after one that may be empty, goes on from there.
          */
         get: operations["listExecutions"];
         put?: never;
@@ -128,6 +450,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/executions/{run}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download a whole run
+         * @description Return a run as a file: `json` has its document, its definition and its journal. `test` is a test for pytest that
+         *     repeats it with the results of its steps, as `detent runs show --as-test` prints it. `test-yaml` is such a test in
+         *     text, for `detent test`.
+         */
+        get: operations["exportExecution"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/executions/{run}/finish": {
         parameters: {
             query?: never;
@@ -172,6 +516,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/executions/{run}/graph": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the graph of a run
+         * @description Return the steps and edges of the version that the run has, and which edges were taken. The graph of a durable
+         *     function has its operations so far.
+         */
+        get: operations["getExecutionGraph"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/executions/{run}/hierarchy": {
         parameters: {
             query?: never;
@@ -181,7 +546,8 @@ export interface paths {
         };
         /**
          * Get the parents and children of a run
-         * @description Return the tree of parents and children of a run. Its root is the run that was started first.
+         * @description Return the tree of parents and children of a run. Its root is the run that was started first. The pages of a map
+         *     are left out: the runs that they started are in `maps` of the run that has the map.
          */
         get: operations["getExecutionHierarchy"];
         put?: never;
@@ -230,6 +596,27 @@ export interface paths {
          *     `dry_run` nothing is changed.
          */
         post: operations["moveExecution"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/executions/{run}/outline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the outline of a run
+         * @description Return a run at a glance: why it does not go on, and each step with its status, times and tries, without bodies.
+         *     With `at` it is as the journal had it then.
+         */
+        get: operations["getExecutionOutline"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -390,6 +777,49 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/executions/{run}/steps/{step}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get one step of a run
+         * @description Return everything about one step: its parameters as written and as sent, each expression with its value, its
+         *     output, its error with the frames of the traceback, and its attempts. A value of more than 32 KB is replaced by its
+         *     size and its beginning, unless `whole` is true.
+         */
+        get: operations["getExecutionStep"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/executions/{run}/steps/{step}/answer": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Answer a wait step of a run
+         * @description Answer a wait step by its run and its name instead of by its token. Everything else is as with `/wh/{token}`: the
+         *     body becomes the step's `body`, the answer is durable and counts once.
+         */
+        post: operations["answerExecutionStep"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/executions/{run}/steps/{step}/items": {
         parameters: {
             query?: never;
@@ -496,6 +926,70 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/executions/counts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count the runs of the saved views
+         * @description Return how many runs each saved view has, each counted up to 10,000.
+         */
+        get: operations["readExecutionCounts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/executions/facets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count runs by workflow, trigger, status and label
+         * @description Return the values by which the runs of a filter can be narrowed, the 20 most frequent of each kind. At most the
+         *     newest 10,000 runs are counted, and a filter without an index looks at 50,000 at most; `sampled` says that there are
+         *     more, and `searched_until` how far back they were counted.
+         */
+        get: operations["readExecutionFacets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/executions/histogram": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count runs by time and state
+         * @description Return how many runs were accepted when, and what has become of them. Slots of schedules that are still to come
+         *     are counted too, unless a filter other than `workflow` is given. With such a filter 50,000 runs are looked at, the
+         *     newest first; `searched_until` says how far.
+         */
+        get: operations["readExecutionHistogram"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/executions/move": {
         parameters: {
             query?: never;
@@ -513,6 +1007,47 @@ export interface paths {
          *     status `refused` and the reasons.
          */
         post: operations["moveManyExecutions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/firings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the firings of all triggers
+         * @description List what all triggers received, newest first, including refused and ignored requests. With a filter, an answer
+         *     looks at a bounded number of firings: `searched_until` says how far back, and the cursor goes on.
+         */
+        get: operations["listAllFirings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/heroes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List heroes
+         * @description List the business objects that runs are about, by type and id, each with its number of runs and the newest.
+         */
+        get: operations["listHeroes"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -539,6 +1074,86 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get who asks, and what this server is
+         * @description Return the caller with its scopes, the time and version of the server, its limits and its features.
+         */
+        get: operations["getMe"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/nodes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List nodes
+         * @description List the registered nodes: what they serve, how many runs they own, and whether their lease is valid.
+         */
+        get: operations["listNodes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/queues": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List queues
+         * @description List the queues that have open runs or that a node serves, with the number of runs that wait for a node.
+         */
+        get: operations["listQueues"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/resources": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Find the runs that have resources of other systems
+         * @description List the resources of other systems that steps have linked, by system, type and id. Each belongs to one run.
+         */
+        get: operations["listResources"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs": {
         parameters: {
             query?: never;
@@ -549,7 +1164,8 @@ export interface paths {
         /**
          * List runs
          * @description List runs, newest first. Every filter narrows the list; an unknown filter is refused. Names in camelCase, and
-         *     statuses such as `Succeeded`, are accepted too.
+         *     statuses such as `Succeeded`, are accepted too. A filter without an index looks at 50,000 runs at most:
+         *     `searched_until` then says how far, and the next page, after one that may be empty, goes on from there.
          */
         get: operations["listRuns"];
         put?: never;
@@ -645,6 +1261,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/runs/{run}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download a whole run
+         * @description Return a run as a file: `json` has its document, its definition and its journal. `test` is a test for pytest that
+         *     repeats it with the results of its steps, as `detent runs show --as-test` prints it. `test-yaml` is such a test in
+         *     text, for `detent test`.
+         */
+        get: operations["exportRun"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs/{run}/finish": {
         parameters: {
             query?: never;
@@ -689,6 +1327,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/runs/{run}/graph": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the graph of a run
+         * @description Return the steps and edges of the version that the run has, and which edges were taken. The graph of a durable
+         *     function has its operations so far.
+         */
+        get: operations["getRunGraph"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs/{run}/hierarchy": {
         parameters: {
             query?: never;
@@ -698,7 +1357,8 @@ export interface paths {
         };
         /**
          * Get the parents and children of a run
-         * @description Return the tree of parents and children of a run. Its root is the run that was started first.
+         * @description Return the tree of parents and children of a run. Its root is the run that was started first. The pages of a map
+         *     are left out: the runs that they started are in `maps` of the run that has the map.
          */
         get: operations["getRunHierarchy"];
         put?: never;
@@ -747,6 +1407,27 @@ export interface paths {
          *     `dry_run` nothing is changed.
          */
         post: operations["moveRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{run}/outline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the outline of a run
+         * @description Return a run at a glance: why it does not go on, and each step with its status, times and tries, without bodies.
+         *     With `at` it is as the journal had it then.
+         */
+        get: operations["getRunOutline"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -907,6 +1588,49 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/runs/{run}/steps/{step}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get one step of a run
+         * @description Return everything about one step: its parameters as written and as sent, each expression with its value, its
+         *     output, its error with the frames of the traceback, and its attempts. A value of more than 32 KB is replaced by its
+         *     size and its beginning, unless `whole` is true.
+         */
+        get: operations["getRunStep"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{run}/steps/{step}/answer": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Answer a wait step of a run
+         * @description Answer a wait step by its run and its name instead of by its token. Everything else is as with `/wh/{token}`: the
+         *     body becomes the step's `body`, the answer is durable and counts once.
+         */
+        post: operations["answerRunStep"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs/{run}/steps/{step}/items": {
         parameters: {
             query?: never;
@@ -1013,6 +1737,70 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/runs/counts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count the runs of the saved views
+         * @description Return how many runs each saved view has, each counted up to 10,000.
+         */
+        get: operations["readRunCounts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/facets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count runs by workflow, trigger, status and label
+         * @description Return the values by which the runs of a filter can be narrowed, the 20 most frequent of each kind. At most the
+         *     newest 10,000 runs are counted, and a filter without an index looks at 50,000 at most; `sampled` says that there are
+         *     more, and `searched_until` how far back they were counted.
+         */
+        get: operations["readRunFacets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/histogram": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count runs by time and state
+         * @description Return how many runs were accepted when, and what has become of them. Slots of schedules that are still to come
+         *     are counted too, unless a filter other than `workflow` is given. With such a filter 50,000 runs are looked at, the
+         *     newest first; `searched_until` says how far.
+         */
+        get: operations["readRunHistogram"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs/move": {
         parameters: {
             query?: never;
@@ -1065,12 +1853,342 @@ export interface paths {
         };
         /**
          * Read the JSON Schema of a form
-         * @description Return the JSON Schema of definitions of a form: `graph`. A definition that the schema accepts can still be
-         *     refused: a schema cannot see what refers to what.
+         * @description Return the JSON Schema of definitions of a form, `graph`, or of manifests, `connector`. What the schema accepts
+         *     can still be refused: a schema cannot see what refers to what.
          */
         get: operations["readSchema"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Find what a text names
+         * @description Return workflows and triggers with the text in their name, runs with exactly that id, request id or hero, and
+         *     heroes whose id begins with it. It looks at indexes only: `GET /runs?text=` searches more places.
+         */
+        get: operations["search"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the statistics of workflows
+         * @description List how the runs of each workflow went, by name: the last 30 runs, the rate of success, and how long they
+         *     took.
+         */
+        get: operations["listWorkflowStats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/storage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get what the database stores
+         * @description Return the size of the database, and what the runs of each workflow take. It is measured at most once an hour.
+         */
+        get: operations["getStorage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow many things in one stream
+         * @description Stream events of several topics: `counts` and `inbox` when they have changed; `runs` with the rows on screen that
+         *     have changed, the number of new runs and the rows that were deleted, at most once a second; `firings` with the
+         *     number of new firings and the ids of known ones that have another status; `entries` with new entries of a run's
+         *     journal. The `id` of an event has the cursors of all topics, so `Last-Event-ID` goes on for each
+         *     of them. A comment is sent every 15 s.
+         */
+        get: operations["streamTopics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/template-sets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List template sets
+         * @description List the sets of document templates by id.
+         */
+        get: operations["listTemplateSets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/template-sets/{template_set}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Create or change a template set
+         * @description Create a set of document templates, or replace its title, its team and whether it is enabled. No template of a
+         *     disabled set can be rendered.
+         */
+        put: operations["saveTemplateSet"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/templates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List document templates
+         * @description List the document templates by set and id, each as its newest version, without texts.
+         */
+        get: operations["listDocumentTemplates"];
+        put?: never;
+        /**
+         * Create a document template
+         * @description Create a document template, with its set if that is new. `fields` describes the answers;
+         *     `fields.validation.jsonSchema` checks them. `format` is `text`, `markdown` or `html`, which escapes the answers.
+         */
+        post: operations["createDocumentTemplate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/templates/{template_set}/{template}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a document template of a set
+         * @description Return a version of the document template of that set, as `/templates/{template}` does.
+         */
+        get: operations["getDocumentTemplateOfSet"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/templates/{template}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a document template
+         * @description Return a version of a document template: its fields, its body and its help. By default it is the newest one that
+         *     is enabled.
+         */
+        get: operations["getDocumentTemplate"];
+        /**
+         * Add a version of a document template
+         * @description Add a version of a document template. Versions before it never change, and steps that name them render them.
+         *     With a `set` the template is created if it is new.
+         */
+        put: operations["saveDocumentTemplate"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/templates/{template}/disable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Disable a document template
+         * @description Let a version of a document template not be rendered any more, or all of them.
+         */
+        post: operations["disableDocumentTemplate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/templates/{template}/enable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Enable a document template
+         * @description Let a version of a document template be rendered again, or all of them.
+         */
+        post: operations["enableDocumentTemplate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/templates/{template}/render": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Render a document
+         * @description Render a document of a template and answers, within 2 seconds and 256 KB. Answers that do not match the schema of
+         *     the template are refused with every problem.
+         */
+        post: operations["renderDocumentTemplate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/templates/workflows": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List workflow templates
+         * @description List the workflow templates by id, those of Detent and your own, without their definitions.
+         */
+        get: operations["listWorkflowTemplates"];
+        put?: never;
+        /**
+         * Create a workflow template
+         * @description Create a workflow template. Texts of its definition have places for values, `${config.NAME}`, and every NAME is a
+         *     property of the `config_schema`. An id that is taken is a conflict.
+         */
+        post: operations["createWorkflowTemplate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/templates/workflows/{template}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a workflow template
+         * @description Return a workflow template with its definition and the JSON Schema of its config.
+         */
+        get: operations["getWorkflowTemplate"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a workflow template
+         * @description Delete a workflow template of your own. Workflows made of it stay. Those of Detent cannot be deleted.
+         */
+        delete: operations["deleteWorkflowTemplate"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/templates/workflows/{template}/instantiate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a workflow of a template
+         * @description Make the draft of a new workflow. `config` must match the schema of the template. `name` is the name of the
+         *     workflow; without it, it is that of `display_name`, in small letters. A name that is taken is a conflict. The draft
+         *     can be edited, and is published like any other.
+         */
+        post: operations["instantiateWorkflowTemplate"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1318,6 +2436,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/waits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List active waits
+         * @description List the waits that are active in all runs, the nearest deadline first; those without one come last.
+         */
+        get: operations["listWaits"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/workflows": {
         parameters: {
             query?: never;
@@ -1491,9 +2629,30 @@ export interface paths {
         /**
          * Start a run with an envelope
          * @description Start a run. The envelope's `trigger` is `trigger.body`. The default `principal` is the system. Names may be
-         *     written in snake_case too.
+         *     written in snake_case too. With `dryRun` nothing is started or written: effects are answered from `answers`, from
+         *     the run `fromRun`, or from examples.
          */
         post: operations["executeWorkflow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflows/{workflow}/grid": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the grid of a workflow
+         * @description Return how each step ended in the latest runs, newest first; at most 10,000 cells.
+         */
+        get: operations["getWorkflowGrid"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1513,6 +2672,10 @@ export interface paths {
          * Publish the draft of a workflow
          * @description Make an immutable version of the draft, after checking it completely. The text of an older version makes that
          *     version current. A workflow without a draft is published already, and nothing changes.
+         *
+         *     With `rehearse` the draft is run over recorded runs first, as `/rehearse` does, and the answer has the `rehearsal`.
+         *     `strict` refuses to publish (409, `rehearsal_failed`) if a run would fail or a run in flight could not be moved. The
+         *     `details` then have the rehearsal. With `Accept: text/event-stream` the progress is streamed, as of `/rehearse`.
          */
         post: operations["publishWorkflow"];
         delete?: never;
@@ -1556,6 +2719,9 @@ export interface paths {
          *     Without a body the stored draft is taken, or the `version`. The answer says which runs take the same path, and which
          *     take another and where. It says which would fail and why, and which rendered parameters would differ. It also says
          *     which runs in flight could be moved, and why others cannot. No effect is made and nothing is written.
+         *
+         *     With `Accept: text/event-stream` the answer is a stream of Server-Sent Events: `progress` with `stage`, `done` and
+         *     `total`, then a `result` with the same document, or an `error` with its `status`.
          */
         post: operations["rehearseWorkflow"];
         delete?: never;
@@ -1574,7 +2740,8 @@ export interface paths {
         /**
          * List runs
          * @description List runs, newest first. Every filter narrows the list; an unknown filter is refused. Names in camelCase, and
-         *     statuses such as `Succeeded`, are accepted too.
+         *     statuses such as `Succeeded`, are accepted too. A filter without an index looks at 50,000 runs at most:
+         *     `searched_until` then says how far, and the next page, after one that may be empty, goes on from there.
          */
         get: operations["listRunsOfWorkflow"];
         put?: never;
@@ -1782,6 +2949,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/workflows/{workflow}/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the statistics of a workflow
+         * @description Return how the runs of a workflow went.
+         */
+        get: operations["getWorkflowStats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/workflows/{workflow}/trigger": {
         parameters: {
             query?: never;
@@ -1794,7 +2981,8 @@ export interface paths {
         /**
          * Start a run
          * @description Start a run. The whole body is `trigger.body`; the rest of the query is `trigger.query`. When this answers, the
-         *     run is durable and will come to an end.
+         *     run is durable and will come to an end. With `dry_run` nothing is started or written: effects are answered from the
+         *     run `from_run`, or from examples, and the answer has the route, each rendered request and the output.
          */
         post: operations["triggerWorkflow"];
         delete?: never;
@@ -1857,6 +3045,27 @@ export interface paths {
          * @description Make an older or a newer version the current one. Runs in flight stay on their version.
          */
         post: operations["activateWorkflowVersion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflows/{workflow}/versions/{version}/graph": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the graph of a version
+         * @description Return the steps and edges of a version: its number, `current` or `draft`. They have the same shape for every
+         *     form.
+         */
+        get: operations["getVersionGraph"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1973,6 +3182,11 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** ActionChangeDocument */
+        ActionChangeDocument: {
+            action: string;
+            breaks: string[];
+        };
         /** ActionDocument */
         ActionDocument: {
             attempt: number;
@@ -2017,6 +3231,13 @@ export interface components {
             slot: string;
             status: string;
         };
+        /** BrokenStepDocument */
+        BrokenStepDocument: {
+            action: string;
+            problems: string[];
+            step: string;
+            workflow: string;
+        };
         /** BulkDocument */
         BulkDocument: {
             action: string;
@@ -2030,6 +3251,19 @@ export interface components {
         /** One[BulkDocument] */
         BulkDocumentAnswer: {
             data: components["schemas"]["BulkDocument"];
+        };
+        /** BulkLettersDocument */
+        BulkLettersDocument: {
+            action: string;
+            done: number;
+            dry_run: boolean;
+            matched: number;
+            more: boolean;
+            refused: components["schemas"]["RefusedLetter"][];
+        };
+        /** One[BulkLettersDocument] */
+        BulkLettersDocumentAnswer: {
+            data: components["schemas"]["BulkLettersDocument"];
         };
         /** CallbackDocument */
         CallbackDocument: {
@@ -2049,8 +3283,105 @@ export interface components {
         CallbackReceiptAnswer: {
             data: components["schemas"]["CallbackReceipt"];
         };
+        /** CallerDocument */
+        CallerDocument: {
+            name: string;
+            tenant: string;
+        };
+        /** CatalogActionDocument */
+        CatalogActionDocument: {
+            category: string;
+            connector_id: string;
+            deprecation_notice: string | null;
+            description: string;
+            display_name: string;
+            effect: components["schemas"]["EffectDocument"];
+            enabled: boolean;
+            id: string;
+            /** Format: date-time */
+            inserted_at: string;
+            output_schema?: {
+                [key: string]: unknown;
+            } | null;
+            parameter_schema?: {
+                [key: string]: unknown;
+            } | null;
+            source: string;
+            tags: string[];
+            version: string;
+        };
+        /** One[CatalogActionDocument] */
+        CatalogActionDocumentAnswer: {
+            data: components["schemas"]["CatalogActionDocument"];
+        };
+        /** Many[CatalogActionDocument] */
+        CatalogActionDocumentPage: {
+            data: components["schemas"]["CatalogActionDocument"][];
+            next_cursor?: string | null;
+        };
+        /** ConnectorDocument */
+        ConnectorDocument: {
+            auth?: {
+                [key: string]: unknown;
+            } | null;
+            auth_type: string | null;
+            base_url: string | null;
+            capabilities: string[];
+            config_schema: unknown;
+            description: string;
+            display_name: string;
+            documentation_url: string | null;
+            enabled: boolean;
+            icon_url: string | null;
+            id: string;
+            /** Format: date-time */
+            inserted_at: string;
+            missing: string[];
+            probe?: {
+                [key: string]: unknown;
+            } | null;
+            requires_auth: boolean;
+            source: string;
+            version: string;
+        };
+        /** One[ConnectorDocument] */
+        ConnectorDocumentAnswer: {
+            data: components["schemas"]["ConnectorDocument"];
+        };
+        /** Many[ConnectorDocument] */
+        ConnectorDocumentPage: {
+            data: components["schemas"]["ConnectorDocument"][];
+            next_cursor?: string | null;
+        };
+        /** ContextDocument */
+        ContextDocument: {
+            bytes: number;
+            max_bytes: number | null;
+            mode: string;
+            outputs: {
+                [key: string]: components["schemas"]["ContextOutput"];
+            };
+        };
+        /** ContextOutput */
+        ContextOutput: {
+            bytes: number;
+            /** @default false */
+            dropped: boolean;
+            type: string;
+            value?: unknown;
+        };
+        /** CountsDocument */
+        CountsDocument: {
+            capped_at: number;
+            views: components["schemas"]["ViewCounts"];
+        };
+        /** One[CountsDocument] */
+        CountsDocumentAnswer: {
+            data: components["schemas"]["CountsDocument"];
+        };
         /** Details */
         Details: {
+            rehearsal?: components["schemas"]["RehearsalDocument"] | null;
             run_id?: string | null;
             validation_errors?: components["schemas"]["FieldProblem"][];
         };
@@ -2075,6 +3406,34 @@ export interface components {
         /** One[DiffDocument] */
         DiffDocumentAnswer: {
             data: components["schemas"]["DiffDocument"];
+        };
+        /** DocumentTemplateDocument */
+        DocumentTemplateDocument: {
+            body?: string | null;
+            enabled: boolean;
+            fields?: {
+                [key: string]: unknown;
+            } | null;
+            format: string;
+            help?: string | null;
+            id: string;
+            /** Format: date-time */
+            inserted_at: string;
+            saved_by: string;
+            set: string;
+            team: string;
+            title: string;
+            version: number;
+            versions?: number[] | null;
+        };
+        /** One[DocumentTemplateDocument] */
+        DocumentTemplateDocumentAnswer: {
+            data: components["schemas"]["DocumentTemplateDocument"];
+        };
+        /** Many[DocumentTemplateDocument] */
+        DocumentTemplateDocumentPage: {
+            data: components["schemas"]["DocumentTemplateDocument"][];
+            next_cursor?: string | null;
         };
         /** DraftDocument */
         DraftDocument: {
@@ -2101,6 +3460,49 @@ export interface components {
             saved_by?: string | null;
             updated_at?: string | null;
         };
+        /** DryAttemptDocument */
+        DryAttemptDocument: {
+            answered_by?: string | null;
+            /** Format: date-time */
+            at: string;
+            attempt: number;
+            error?: components["schemas"]["StepFailure"] | null;
+            request: unknown;
+            status: string;
+        };
+        /** DryRunDocument */
+        DryRunDocument: {
+            /** Format: date-time */
+            ended_at: string;
+            error: string | null;
+            output: unknown;
+            problems: string[];
+            route: string[];
+            /** Format: date-time */
+            started_at: string;
+            status: string;
+            steps: components["schemas"]["DryStepDocument"][];
+            version?: number | null;
+            workflow: string;
+        };
+        /** One[DryRunDocument] */
+        DryRunDocumentAnswer: {
+            data: components["schemas"]["DryRunDocument"];
+        };
+        /** DryStepDocument */
+        DryStepDocument: {
+            answered_by?: string | null;
+            attempts: components["schemas"]["DryAttemptDocument"][];
+            child?: components["schemas"]["DryRunDocument"] | null;
+            error?: components["schemas"]["StepFailure"] | null;
+            first_items?: components["schemas"]["DryStepDocument"][];
+            items?: components["schemas"]["ItemCounts"] | null;
+            output?: unknown;
+            status: string;
+            status_code?: number | null;
+            step: string;
+            type: string;
+        };
         /** EdgeDifference */
         EdgeDifference: {
             fields: components["schemas"]["FieldChangeDocument"][];
@@ -2117,6 +3519,12 @@ export interface components {
                 [key: string]: unknown;
             }[];
         };
+        /** EffectDocument */
+        EffectDocument: {
+            key: string | null;
+            kind: string;
+            probe: string | null;
+        };
         /** EntryDocument */
         EntryDocument: {
             answers: {
@@ -2127,14 +3535,18 @@ export interface components {
             attempt: number | null;
             by: string | null;
             carried: string[];
+            child_run_id?: string | null;
             duration_ms: number | null;
             error: components["schemas"]["StepFailure"] | null;
             failed: {
                 [key: string]: components["schemas"]["StepFailure"];
             };
             finished: boolean;
+            item_count?: number | null;
             kind: string;
             notes: string[];
+            page?: components["schemas"]["PageDocument"] | null;
+            pages?: string[];
             result: unknown;
             retry_at: string | null;
             run_status: string | null;
@@ -2195,12 +3607,47 @@ export interface components {
         ExecutionStartedAnswer: {
             data: components["schemas"]["ExecutionStarted"];
         };
+        /** ExportDocument */
+        ExportDocument: {
+            definition: {
+                [key: string]: unknown;
+            };
+            journal: components["schemas"]["EntryDocument"][];
+            run: components["schemas"]["RunDocument"];
+        };
         /** ExpressionProblem */
         ExpressionProblem: {
             at: (string | number)[];
             kind: string;
             message: string;
             position: number | null;
+        };
+        /** ExpressionValue */
+        ExpressionValue: {
+            at: string;
+            error?: string | null;
+            source: string;
+            value?: unknown;
+        };
+        /** FacetsDocument */
+        FacetsDocument: {
+            labels: components["schemas"]["LabelFacet"][];
+            runs: number;
+            sampled: boolean;
+            searched_until: string | null;
+            statuses: components["schemas"]["FacetValue"][];
+            triggers: components["schemas"]["FacetValue"][];
+            versions: components["schemas"]["FacetValue"][];
+            workflows: components["schemas"]["WorkflowFacet"][];
+        };
+        /** One[FacetsDocument] */
+        FacetsDocumentAnswer: {
+            data: components["schemas"]["FacetsDocument"];
+        };
+        /** FacetValue */
+        FacetValue: {
+            count: number;
+            value: string;
         };
         /** FailureDocument */
         FailureDocument: {
@@ -2252,6 +3699,92 @@ export interface components {
                 [key: string]: string;
             };
         };
+        /** FoundHero */
+        FoundHero: {
+            id: string;
+            runs: number;
+            type: string;
+        };
+        /** FoundTrigger */
+        FoundTrigger: {
+            id: string;
+            name: string | null;
+            type: string;
+            workflow: string;
+        };
+        /** FoundWorkflow */
+        FoundWorkflow: {
+            id: string;
+            name: string;
+            title: string | null;
+        };
+        /** FrameDocument */
+        FrameDocument: {
+            file: string;
+            line: number;
+            name: string;
+            source: string | null;
+            user: boolean;
+        };
+        /** GraphDocument */
+        GraphDocument: {
+            edges: components["schemas"]["GraphEdge"][];
+            form: string;
+            steps: components["schemas"]["GraphStep"][];
+            version: number | string;
+            workflow: string;
+        };
+        /** One[GraphDocument] */
+        GraphDocumentAnswer: {
+            data: components["schemas"]["GraphDocument"];
+        };
+        /** GraphEdge */
+        GraphEdge: {
+            condition: string | null;
+            note?: string | null;
+            otherwise: boolean;
+            source: string;
+            state?: string | null;
+            target: string;
+            value?: boolean | null;
+            when: string;
+        };
+        /** GraphStep */
+        GraphStep: {
+            for_each: string | null;
+            if: string | null;
+            join: string;
+            kind: string;
+            label: string;
+            name: string;
+            needs: number;
+            title: string | null;
+        };
+        /** GridCell */
+        GridCell: {
+            /** @default 1 */
+            attempts: number;
+            ms?: number | null;
+            s: string;
+        };
+        /** GridDocument */
+        GridDocument: {
+            cells: (components["schemas"]["GridCell"] | null)[][];
+            runs: components["schemas"]["GridRun"][];
+            steps: string[];
+        };
+        /** One[GridDocument] */
+        GridDocumentAnswer: {
+            data: components["schemas"]["GridDocument"];
+        };
+        /** GridRun */
+        GridRun: {
+            /** Format: date-time */
+            accepted_at: string;
+            id: string;
+            status: string;
+            version: number;
+        };
         /** Health */
         Health: {
             status: string;
@@ -2260,6 +3793,18 @@ export interface components {
         HeroDocument: {
             id: string;
             type: string;
+        };
+        /** HeroSummary */
+        HeroSummary: {
+            id: string;
+            last_run: components["schemas"]["RunSummary"] | null;
+            runs: number;
+            type: string;
+        };
+        /** Many[HeroSummary] */
+        HeroSummaryPage: {
+            data: components["schemas"]["HeroSummary"][];
+            next_cursor?: string | null;
         };
         /** HierarchyDocument */
         HierarchyDocument: {
@@ -2272,6 +3817,70 @@ export interface components {
         HierarchyDocumentAnswer: {
             data: components["schemas"]["HierarchyDocument"];
         };
+        /** HistogramBucket */
+        HistogramBucket: {
+            /** Format: date-time */
+            at: string;
+            /** @default 0 */
+            attention: number;
+            /** @default 0 */
+            cancelled: number;
+            /** @default 0 */
+            completed: number;
+            /** @default 0 */
+            failed: number;
+            /** @default 0 */
+            running: number;
+            /** @default 0 */
+            scheduled: number;
+            /** @default 0 */
+            waiting: number;
+        };
+        /** HistogramDocument */
+        HistogramDocument: {
+            bucket_ms: number;
+            buckets: components["schemas"]["HistogramBucket"][];
+            /** Format: date-time */
+            from: string;
+            searched_until: string | null;
+            /** Format: date-time */
+            to: string;
+            totals: components["schemas"]["RunCounts"];
+        };
+        /** One[HistogramDocument] */
+        HistogramDocumentAnswer: {
+            data: components["schemas"]["HistogramDocument"];
+        };
+        /** ImportDocument */
+        ImportDocument: {
+            actions: number;
+            added: string[];
+            broken_steps: components["schemas"]["BrokenStepDocument"][];
+            changed: boolean;
+            changes: components["schemas"]["ActionChangeDocument"][];
+            connector: components["schemas"]["ConnectorDocument"] | null;
+            dry_run: boolean;
+            operations: number;
+            removed: string[];
+            skipped: components["schemas"]["SkippedDocument"][];
+            version: string;
+        };
+        /** One[ImportDocument] */
+        ImportDocumentAnswer: {
+            data: components["schemas"]["ImportDocument"];
+        };
+        /** InstantiatedDocument */
+        InstantiatedDocument: {
+            problems: components["schemas"]["FieldProblem"][];
+            revision: number;
+            status: string;
+            workflow: string;
+            workflow_id: string;
+        };
+        /** One[InstantiatedDocument] */
+        InstantiatedDocumentAnswer: {
+            data: components["schemas"]["InstantiatedDocument"];
+        };
         /** ItemCounts */
         ItemCounts: {
             count: number;
@@ -2282,6 +3891,7 @@ export interface components {
         /** ItemDocument */
         ItemDocument: {
             attempts: number;
+            child_run_id: string | null;
             error: components["schemas"]["StepFailure"] | null;
             index: number;
             result: unknown;
@@ -2293,9 +3903,61 @@ export interface components {
             data: components["schemas"]["ItemDocument"][];
             next_cursor?: string | null;
         };
+        /** LabelFacet */
+        LabelFacet: {
+            count: number;
+            key: string;
+            value: string;
+        };
+        /** LetterDocument */
+        LetterDocument: {
+            attempts: number;
+            firing_id: string | null;
+            id: string;
+            kind: string;
+            last_error: string | null;
+            message: string;
+            payload?: unknown;
+            reason: string;
+            result: string | null;
+            run_id: string | null;
+            settled_at: string | null;
+            settled_by: string | null;
+            state: string;
+            step: string | null;
+            trigger_id: string | null;
+            workflow: string;
+            workflow_id: string;
+            /** Format: date-time */
+            written_at: string;
+        };
+        /** One[LetterDocument] */
+        LetterDocumentAnswer: {
+            data: components["schemas"]["LetterDocument"];
+        };
+        /** Many[LetterDocument] */
+        LetterDocumentPage: {
+            data: components["schemas"]["LetterDocument"][];
+            next_cursor?: string | null;
+        };
+        /** LimitsDocument */
+        LimitsDocument: {
+            definition_bytes: number;
+            input_bytes: number;
+            list_limit: number;
+            topics: number;
+        };
         /** One[list[str]] */
         ListStrAnswer: {
             data: string[];
+        };
+        /** MapTree */
+        MapTree: {
+            children: components["schemas"]["RunTree"][];
+            items: components["schemas"]["ItemCounts"];
+            /** @default false */
+            more: boolean;
+            step: string;
         };
         /** MatchedTrigger */
         MatchedTrigger: {
@@ -2303,6 +3965,22 @@ export interface components {
             run_id: string | null;
             status: string;
             trigger_id: string;
+        };
+        /** MeDocument */
+        MeDocument: {
+            authenticated: boolean;
+            base_path: string;
+            caller: components["schemas"]["CallerDocument"];
+            features: string[];
+            limits: components["schemas"]["LimitsDocument"];
+            scopes: string[];
+            /** Format: date-time */
+            server_time: string;
+            version: string;
+        };
+        /** One[MeDocument] */
+        MeDocumentAnswer: {
+            data: components["schemas"]["MeDocument"];
         };
         /** MoveDocument */
         MoveDocument: {
@@ -2348,10 +4026,53 @@ export interface components {
         MovesDocumentAnswer: {
             data: components["schemas"]["MovesDocument"];
         };
+        /** NodeDocument */
+        NodeDocument: {
+            actions: string[];
+            address: string | null;
+            alive: boolean;
+            busy: number | null;
+            id: string;
+            /** Format: date-time */
+            lease_until: string;
+            owned: number;
+            queues: string[] | null;
+            slots: number | null;
+            /** Format: date-time */
+            started_at: string;
+            version: string | null;
+        };
+        /** One[list[NodeDocument]] */
+        NodeDocumentAnswer: {
+            data: components["schemas"]["NodeDocument"][];
+        };
         /** OriginDocument */
         OriginDocument: {
             kind: string;
             run_id: string;
+        };
+        /** OutlineDocument */
+        OutlineDocument: {
+            begun_at: string | null;
+            /** @default 0 */
+            left_out: number;
+            /** Format: date-time */
+            now: string;
+            reasons: components["schemas"]["ReasonDocument"][];
+            run: components["schemas"]["RunHead"];
+            seq: number;
+            steps: components["schemas"]["StepOutline"][];
+            why: string;
+        };
+        /** One[OutlineDocument] */
+        OutlineDocumentAnswer: {
+            data: components["schemas"]["OutlineDocument"];
+        };
+        /** PageDocument */
+        PageDocument: {
+            failed: number;
+            run_id: string;
+            succeeded: number;
         };
         /** ParameterDiffDocument */
         ParameterDiffDocument: {
@@ -2386,10 +4107,17 @@ export interface components {
             data: components["schemas"]["PastAttemptDocument"][];
             next_cursor?: string | null;
         };
+        /** ProgressDocument */
+        ProgressDocument: {
+            done: number;
+            failed: number;
+            total: number | null;
+        };
         /** PublishedDocument */
         PublishedDocument: {
             changed: boolean;
             current_version: number;
+            rehearsal?: components["schemas"]["RehearsalDocument"] | null;
             status: string;
             version: number;
             warnings: string[];
@@ -2399,6 +4127,20 @@ export interface components {
         /** One[PublishedDocument] */
         PublishedDocumentAnswer: {
             data: components["schemas"]["PublishedDocument"];
+        };
+        /** QueueDocument */
+        QueueDocument: {
+            capped_at: number;
+            oldest_at: string | null;
+            owned: number;
+            queue: string;
+            ready: number;
+            served: boolean;
+            sleeping: number;
+        };
+        /** One[list[QueueDocument]] */
+        QueueDocumentAnswer: {
+            data: components["schemas"]["QueueDocument"][];
         };
         /** ReasonDocument */
         ReasonDocument: {
@@ -2411,6 +4153,37 @@ export interface components {
             step: string | null;
             until: string | null;
         };
+        /** ReceivedDocument */
+        ReceivedDocument: {
+            id: string;
+            message: string | null;
+            /** Format: date-time */
+            received_at: string;
+            replay_of: string | null;
+            request?: components["schemas"]["FiringRequest"] | null;
+            run_id: string | null;
+            scheduled_at: string | null;
+            status: string;
+            trigger_id: string;
+            trigger_name?: string | null;
+            type: string;
+            workflow: string;
+            workflow_id: string;
+        };
+        /** ReceivedPage */
+        ReceivedPage: {
+            data: components["schemas"]["ReceivedDocument"][];
+            next_cursor?: string | null;
+            searched_until?: string | null;
+        };
+        /** RecentRun */
+        RecentRun: {
+            /** Format: date-time */
+            accepted_at: string;
+            duration_ms: number | null;
+            id: string;
+            status: string;
+        };
         /** Refusal */
         Refusal: {
             code: string;
@@ -2422,6 +4195,11 @@ export interface components {
         RefusedDocument: {
             message: string;
             run_id: string;
+        };
+        /** RefusedLetter */
+        RefusedLetter: {
+            id: string;
+            message: string;
         };
         /** RehearsalDocument */
         RehearsalDocument: {
@@ -2453,6 +4231,33 @@ export interface components {
             runs: number;
             same: boolean;
         };
+        /** RenderingDocument */
+        RenderingDocument: {
+            metadata: {
+                [key: string]: unknown;
+            };
+            rendered_body: string;
+        };
+        /** One[RenderingDocument] */
+        RenderingDocumentAnswer: {
+            data: components["schemas"]["RenderingDocument"];
+        };
+        /** ResourceDocument */
+        ResourceDocument: {
+            id: string;
+            /** Format: date-time */
+            linked_at: string;
+            run_id: string;
+            step: string;
+            system: string;
+            type: string;
+            url: string | null;
+        };
+        /** Many[ResourceDocument] */
+        ResourceDocumentPage: {
+            data: components["schemas"]["ResourceDocument"][];
+            next_cursor?: string | null;
+        };
         /** RetryPreviewDocument */
         RetryPreviewDocument: {
             again: string[];
@@ -2464,12 +4269,31 @@ export interface components {
         RetryPreviewDocumentAnswer: {
             data: components["schemas"]["RetryPreviewDocument"];
         };
+        /** RunCounts */
+        RunCounts: {
+            /** @default 0 */
+            attention: number;
+            /** @default 0 */
+            cancelled: number;
+            /** @default 0 */
+            completed: number;
+            /** @default 0 */
+            failed: number;
+            /** @default 0 */
+            running: number;
+            /** @default 0 */
+            scheduled: number;
+            /** @default 0 */
+            waiting: number;
+        };
         /** RunDocument */
         RunDocument: {
             actions?: components["schemas"]["ActionDocument"][] | null;
             callbacks: components["schemas"]["CallbackDocument"][];
             cancel_requested?: boolean | null;
             children?: components["schemas"]["RunSummary"][] | null;
+            context?: components["schemas"]["ContextDocument"] | null;
+            duration_ms: number | null;
             error: string | null;
             events?: components["schemas"]["EntryDocument"][] | null;
             execution_id?: string | null;
@@ -2485,20 +4309,22 @@ export interface components {
                 [key: string]: string;
             };
             more?: string[] | null;
+            node: string | null;
             origin: components["schemas"]["OriginDocument"] | null;
             output: unknown;
             parent?: components["schemas"]["ParentDocument"] | null;
             pause_requested?: boolean | null;
             paused_by: string | null;
             paused_step: string | null;
+            progress?: components["schemas"]["ProgressDocument"] | null;
+            queued_ms: number | null;
             reattempt_requested?: boolean | null;
             request_id: string | null;
             resolve_requested?: boolean | null;
-            resources?: {
-                [key: string]: unknown;
-            }[] | null;
+            resources?: components["schemas"]["ResourceDocument"][] | null;
             resume_requested?: boolean | null;
             skip_requested?: boolean | null;
+            stage: components["schemas"]["StageDocument"] | null;
             start_at: string | null;
             started_at: string | null;
             status: string;
@@ -2516,8 +4342,9 @@ export interface components {
         RunDocumentAnswer: {
             data: components["schemas"]["RunDocument"];
         };
-        /** RunSummary */
-        RunSummary: {
+        /** RunHead */
+        RunHead: {
+            duration_ms: number | null;
             error: string | null;
             execution_id?: string | null;
             expires_at: string | null;
@@ -2527,9 +4354,42 @@ export interface components {
             labels: {
                 [key: string]: string;
             };
+            node: string | null;
             origin: components["schemas"]["OriginDocument"] | null;
             parent?: components["schemas"]["ParentDocument"] | null;
+            paused_by?: string | null;
+            paused_step?: string | null;
+            progress?: components["schemas"]["ProgressDocument"] | null;
             request_id: string | null;
+            stage: components["schemas"]["StageDocument"] | null;
+            start_at: string | null;
+            started_at: string | null;
+            status: string;
+            suspect?: components["schemas"]["SuspectDocument"] | null;
+            trigger: string;
+            trigger_id: string | null;
+            version: number;
+            workflow: string;
+            workflow_id: string;
+        };
+        /** RunSummary */
+        RunSummary: {
+            duration_ms: number | null;
+            error: string | null;
+            execution_id?: string | null;
+            expires_at: string | null;
+            finished_at: string | null;
+            hero: components["schemas"]["HeroDocument"] | null;
+            id: string;
+            labels: {
+                [key: string]: string;
+            };
+            node: string | null;
+            origin: components["schemas"]["OriginDocument"] | null;
+            parent?: components["schemas"]["ParentDocument"] | null;
+            progress?: components["schemas"]["ProgressDocument"] | null;
+            request_id: string | null;
+            stage: components["schemas"]["StageDocument"] | null;
             start_at: string | null;
             started_at: string | null;
             status: string;
@@ -2538,29 +4398,30 @@ export interface components {
             version: number;
             workflow: string;
             workflow_id: string;
-        };
-        /** Many[RunSummary] */
-        RunSummaryPage: {
-            data: components["schemas"]["RunSummary"][];
-            next_cursor?: string | null;
         };
         /** RunTree */
         RunTree: {
             children: components["schemas"]["RunTree"][];
+            duration_ms: number | null;
             error: string | null;
             execution_id?: string | null;
             expires_at: string | null;
             finished_at: string | null;
             hero: components["schemas"]["HeroDocument"] | null;
             id: string;
+            item?: number | null;
             labels: {
                 [key: string]: string;
             };
+            maps?: components["schemas"]["MapTree"][];
             /** @default false */
             more: boolean;
+            node: string | null;
             origin: components["schemas"]["OriginDocument"] | null;
             parent?: components["schemas"]["ParentDocument"] | null;
+            progress?: components["schemas"]["ProgressDocument"] | null;
             request_id: string | null;
+            stage: components["schemas"]["StageDocument"] | null;
             start_at: string | null;
             started_at: string | null;
             status: string;
@@ -2569,11 +4430,38 @@ export interface components {
             version: number;
             workflow: string;
             workflow_id: string;
+        };
+        /** SavedConnectorAnswer */
+        SavedConnectorAnswer: {
+            changed: boolean;
+            data: components["schemas"]["ConnectorDocument"];
+        };
+        /** SavedTemplateAnswer */
+        SavedTemplateAnswer: {
+            changed: boolean;
+            data: components["schemas"]["DocumentTemplateDocument"];
         };
         /** SavedWorkflowAnswer */
         SavedWorkflowAnswer: {
             changed: boolean;
             data: components["schemas"]["WorkflowDocument"];
+        };
+        /** SearchDocument */
+        SearchDocument: {
+            heroes: components["schemas"]["FoundHero"][];
+            runs: components["schemas"]["RunSummary"][];
+            triggers: components["schemas"]["FoundTrigger"][];
+            workflows: components["schemas"]["FoundWorkflow"][];
+        };
+        /** One[SearchDocument] */
+        SearchDocumentAnswer: {
+            data: components["schemas"]["SearchDocument"];
+        };
+        /** SearchPage[RunSummary] */
+        "SearchPage_detent.documents.runs.RunSummary_": {
+            data: components["schemas"]["RunSummary"][];
+            next_cursor?: string | null;
+            searched_until?: string | null;
         };
         /** SignalReceipt */
         SignalReceipt: {
@@ -2584,6 +4472,18 @@ export interface components {
         /** One[SignalReceipt] */
         SignalReceiptAnswer: {
             data: components["schemas"]["SignalReceipt"];
+        };
+        /** SkippedDocument */
+        SkippedDocument: {
+            operation: string;
+            reason: string;
+        };
+        /** StageDocument */
+        StageDocument: {
+            kind: string;
+            since?: string | null;
+            step: string | null;
+            until: string | null;
         };
         /** StartedDocument */
         StartedDocument: {
@@ -2599,6 +4499,39 @@ export interface components {
         /** One[StartedDocument] */
         StartedDocumentAnswer: {
             data: components["schemas"]["StartedDocument"];
+        };
+        /** StepDetail */
+        StepDetail: {
+            attempts?: components["schemas"]["AttemptDocument"][];
+            children?: string[];
+            curl?: string | null;
+            cut?: string[];
+            error?: components["schemas"]["StepErrorDocument"] | null;
+            expressions?: components["schemas"]["ExpressionValue"][];
+            headers?: {
+                [key: string]: unknown;
+            } | null;
+            /** @default false */
+            is_truncated: boolean;
+            items?: components["schemas"]["ItemCounts"] | null;
+            kind: string;
+            output?: unknown;
+            query?: {
+                [key: string]: unknown;
+            } | null;
+            rendered?: unknown;
+            run_id: string;
+            seq: number;
+            status: string;
+            status_code?: number | null;
+            step: string;
+            template?: unknown;
+            title?: string | null;
+            wait?: components["schemas"]["WaitDocument"] | null;
+        };
+        /** One[StepDetail] */
+        StepDetailAnswer: {
+            data: components["schemas"]["StepDetail"];
         };
         /** StepDifference */
         StepDifference: {
@@ -2644,11 +4577,51 @@ export interface components {
             type: string;
             until?: string | null;
         };
+        /** StepErrorDocument */
+        StepErrorDocument: {
+            code: string;
+            detail: unknown;
+            frames: components["schemas"]["FrameDocument"][];
+            message: string;
+        };
         /** StepFailure */
         StepFailure: {
             code: string;
             detail: unknown;
             message: string;
+        };
+        /** StepOutline */
+        StepOutline: {
+            attempt?: number | null;
+            child_run_id?: string | null;
+            duration_ms?: number | null;
+            error?: string | null;
+            finished_at?: string | null;
+            guard?: boolean | null;
+            items?: components["schemas"]["ItemCounts"] | null;
+            kind: string;
+            /** @default 0 */
+            more_tries: number;
+            name: string;
+            next_at?: string | null;
+            ready_at?: string | null;
+            reason?: string | null;
+            started_at?: string | null;
+            status: string;
+            title?: string | null;
+            tries?: components["schemas"]["TryDocument"][];
+            until?: string | null;
+        };
+        /** StorageDocument */
+        StorageDocument: {
+            database_bytes: number | null;
+            /** Format: date-time */
+            measured_at: string;
+            workflows: components["schemas"]["WorkflowStorage"][];
+        };
+        /** One[StorageDocument] */
+        StorageDocumentAnswer: {
+            data: components["schemas"]["StorageDocument"];
         };
         /** SuspectDocument */
         SuspectDocument: {
@@ -2660,6 +4633,26 @@ export interface components {
             };
             waiting: string[];
         };
+        /** TemplateSetDocument */
+        TemplateSetDocument: {
+            enabled: boolean;
+            id: string;
+            /** Format: date-time */
+            inserted_at: string;
+            team: string;
+            title: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        /** One[TemplateSetDocument] */
+        TemplateSetDocumentAnswer: {
+            data: components["schemas"]["TemplateSetDocument"];
+        };
+        /** Many[TemplateSetDocument] */
+        TemplateSetDocumentPage: {
+            data: components["schemas"]["TemplateSetDocument"][];
+            next_cursor?: string | null;
+        };
         /** TimelineEntry */
         TimelineEntry: {
             answers: {
@@ -2670,14 +4663,18 @@ export interface components {
             attempt: number | null;
             by: string | null;
             carried: string[];
+            child_run_id?: string | null;
             duration_ms: number | null;
             error: components["schemas"]["StepFailure"] | null;
             failed: {
                 [key: string]: components["schemas"]["StepFailure"];
             };
             finished: boolean;
+            item_count?: number | null;
             kind: string;
             notes: string[];
+            page?: components["schemas"]["PageDocument"] | null;
+            pages?: string[];
             result: unknown;
             retry_at: string | null;
             run_id: string;
@@ -2732,6 +4729,17 @@ export interface components {
             data: components["schemas"]["TriggerDocument"][];
             next_cursor?: string | null;
         };
+        /** TryDocument */
+        TryDocument: {
+            attempt: number;
+            error?: string | null;
+            /** Format: date-time */
+            finished_at: string;
+            retry_at?: string | null;
+            /** Format: date-time */
+            started_at: string;
+            status?: string | null;
+        };
         /** VersionDocument */
         VersionDocument: {
             checksum: string;
@@ -2750,6 +4758,40 @@ export interface components {
         /** Many[VersionDocument] */
         VersionDocumentPage: {
             data: components["schemas"]["VersionDocument"][];
+            next_cursor?: string | null;
+        };
+        /** ViewCounts */
+        ViewCounts: {
+            all: number;
+            failing: number;
+            paused: number;
+            person: number;
+            running: number;
+            stuck: number;
+            waiting: number;
+        };
+        /** WaitDocument */
+        WaitDocument: {
+            asked: string | null;
+            status: string;
+            until: string | null;
+            url: string | null;
+        };
+        /** WaitItem */
+        WaitItem: {
+            /** Format: date-time */
+            created_at: string;
+            input: unknown;
+            question: string | null;
+            run: components["schemas"]["RunSummary"];
+            step: string;
+            title: string | null;
+            until: string | null;
+            url: string | null;
+        };
+        /** Many[WaitItem] */
+        WaitItemPage: {
+            data: components["schemas"]["WaitItem"][];
             next_cursor?: string | null;
         };
         /** WebhookDocument */
@@ -2812,6 +4854,71 @@ export interface components {
             data: components["schemas"]["WorkflowDocument"][];
             next_cursor?: string | null;
         };
+        /** WorkflowFacet */
+        WorkflowFacet: {
+            count: number;
+            id: string;
+            value: string;
+        };
+        /** WorkflowStats */
+        WorkflowStats: {
+            in_flight: {
+                [key: string]: number;
+            };
+            last_at: string | null;
+            next_at: string | null;
+            p50_ms: number | null;
+            p95_ms: number | null;
+            recent: components["schemas"]["RecentRun"][];
+            runs: number;
+            success_rate: number | null;
+            workflow: string;
+            workflow_id: string;
+        };
+        /** One[WorkflowStats] */
+        WorkflowStatsAnswer: {
+            data: components["schemas"]["WorkflowStats"];
+        };
+        /** Many[WorkflowStats] */
+        WorkflowStatsPage: {
+            data: components["schemas"]["WorkflowStats"][];
+            next_cursor?: string | null;
+        };
+        /** WorkflowStorage */
+        WorkflowStorage: {
+            bytes: number;
+            journal_rows: number;
+            runs: number;
+            workflow: string;
+            workflow_id: string;
+        };
+        /** WorkflowTemplateDocument */
+        WorkflowTemplateDocument: {
+            author: string;
+            category: string;
+            config_schema?: {
+                [key: string]: unknown;
+            } | null;
+            definition?: {
+                [key: string]: unknown;
+            } | null;
+            description: string;
+            id: string;
+            inserted_at?: string | null;
+            is_official: boolean;
+            tags: string[];
+            thumbnail_url?: string | null;
+            title: string;
+        };
+        /** One[WorkflowTemplateDocument] */
+        WorkflowTemplateDocumentAnswer: {
+            data: components["schemas"]["WorkflowTemplateDocument"];
+        };
+        /** Many[WorkflowTemplateDocument] */
+        WorkflowTemplateDocumentPage: {
+            data: components["schemas"]["WorkflowTemplateDocument"][];
+            next_cursor?: string | null;
+        };
     };
     responses: never;
     parameters: never;
@@ -2821,6 +4928,1132 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    listActions: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only those of this category.
+                 * @example Communication
+                 */
+                category?: string;
+                /**
+                 * @description Only those of this connector.
+                 * @example slack
+                 */
+                connectorId?: string;
+                /** @description The `next_cursor` of the page before. It belongs to this list, filter and order. */
+                cursor?: string;
+                /**
+                 * @description How many at most, 1 to 200.
+                 * @example 50
+                 */
+                limit?: number;
+                /**
+                 * @description Only those whose id, title, description or tags have this text.
+                 * @example message
+                 */
+                search?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the list. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CatalogActionDocumentPage"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    getAction: {
+        parameters: {
+            query?: {
+                /**
+                 * @description A version; the newest by default.
+                 * @example 1.0.0
+                 */
+                version?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The action's id.
+                 * @example slack.post-message
+                 */
+                action: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The action as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CatalogActionDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    disableAction: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The action's id.
+                 * @example slack.post-message
+                 */
+                action: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The action as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CatalogActionDocumentAnswer"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    enableAction: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The action's id.
+                 * @example slack.post-message
+                 */
+                action: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The action as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CatalogActionDocumentAnswer"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    listConnectors: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the page before. It belongs to this list, filter and order. */
+                cursor?: string;
+                /**
+                 * @description How many at most, 1 to 200.
+                 * @example 50
+                 */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the list. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConnectorDocumentPage"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    addConnector: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": Record<string, unknown>;
+            };
+        };
+        responses: {
+            /** @description Exactly this version was stored already. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedConnectorAnswer"];
+                };
+            };
+            /** @description The version was added. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedConnectorAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The body is larger than its limit. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    getConnector: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The connector's id.
+                 * @example slack
+                 */
+                connector: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The connector as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConnectorDocumentAnswer"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    removeConnector: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The connector's id.
+                 * @example slack
+                 */
+                connector: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The connector as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConnectorDocumentAnswer"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    listConnectorActions: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the page before. It belongs to this list, filter and order. */
+                cursor?: string;
+                /**
+                 * @description How many at most, 1 to 200.
+                 * @example 50
+                 */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The connector's id.
+                 * @example slack
+                 */
+                connector: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the list. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CatalogActionDocumentPage"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    disableConnector: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The connector's id.
+                 * @example slack
+                 */
+                connector: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The connector as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConnectorDocumentAnswer"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    enableConnector: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The connector's id.
+                 * @example slack
+                 */
+                connector: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The connector as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConnectorDocumentAnswer"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    importMcp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    dry_run?: boolean;
+                    name: string;
+                    title?: string;
+                    tools: Record<string, unknown>[];
+                    url: string;
+                    with_token?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description What the import did. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The body is larger than its limit. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    importOpenapi: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only say what the import would do; false by default.
+                 * @example true
+                 */
+                dryRun?: boolean;
+                /**
+                 * @description The id of the connector.
+                 * @example crm
+                 */
+                name?: string;
+                /** @description Where the document was read from; relative servers begin there. */
+                url?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": Record<string, unknown>;
+            };
+        };
+        responses: {
+            /** @description What the import did. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The body is larger than its limit. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    listDeadLetters: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only those that were written before this instant.
+                 * @example 2026-02-23T00:00:00Z
+                 */
+                before?: string;
+                /** @description The `next_cursor` of the page before. It belongs to this list, filter and order. */
+                cursor?: string;
+                /**
+                 * @description Only those about this.
+                 * @example step
+                 */
+                kind?: "step" | "run" | "firing" | "event";
+                /**
+                 * @description How many at most, 1 to 200.
+                 * @example 50
+                 */
+                limit?: number;
+                /**
+                 * @description Only those with this reason.
+                 * @example poison
+                 */
+                reason?: string;
+                /**
+                 * @description Only those of this run.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                run?: string;
+                /**
+                 * @description Only open ones, or only those that were requeued.
+                 * @example open
+                 */
+                state?: "open" | "requeued";
+                /**
+                 * @description Only those of this workflow, by id or name.
+                 * @example order-processing
+                 */
+                workflow?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the list. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LetterDocumentPage"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    getDeadLetter: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the dead letter.
+                 * @example dlt_01k5c1y0s5j7x8y9z0a1b2c3d4
+                 */
+                letter: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The dead letter. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LetterDocumentAnswer"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    purgeDeadLetter: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the dead letter.
+                 * @example dlt_01k5c1y0s5j7x8y9z0a1b2c3d4
+                 */
+                letter: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The dead letter. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LetterDocumentAnswer"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    requeueDeadLetter: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the dead letter.
+                 * @example dlt_01k5c1y0s5j7x8y9z0a1b2c3d4
+                 */
+                letter: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The dead letter. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LetterDocumentAnswer"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    changeManyDeadLetters: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @enum {string} */
+                    action: "requeue" | "purge";
+                    all?: boolean;
+                    dry_run?: boolean;
+                    filter: {
+                        before?: string;
+                        kind?: string;
+                        reason?: string;
+                        run?: string;
+                        state?: string;
+                        workflow?: string;
+                    };
+                    limit?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BulkLettersDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The body is larger than its limit. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
     sendEvent: {
         parameters: {
             query?: never;
@@ -2893,10 +6126,25 @@ export interface operations {
                 /** @description The `next_cursor` of the page before. It belongs to this list, filter and order. */
                 cursor?: string;
                 /**
+                 * @description Only runs whose error has this text, whatever the case of letters.
+                 * @example refused
+                 */
+                error?: string;
+                /**
                  * @description Only runs about this, `type:id`.
                  * @example order:123
                  */
                 hero?: string;
+                /**
+                 * @description Only these runs: up to 200 ids with commas.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                ids?: string;
+                /**
+                 * @description Add `progress` to each run.
+                 * @example progress
+                 */
+                include?: "progress";
                 /**
                  * @description Only runs with this label, `key:value`; several mean all of them.
                  * @example [
@@ -2930,12 +6178,20 @@ export interface operations {
                  */
                 sort?: "-started_at" | "started_at";
                 /**
-                 * @description Only runs that began at this instant or later.
+                 * @description Only open runs at this stage; several mean any of them.
+                 * @example [
+                 *       "waiting",
+                 *       "person"
+                 *     ]
+                 */
+                stage?: ("queued" | "running" | "waiting" | "person" | "child" | "sleeping" | "retrying" | "delayed" | "paused" | "uncertain")[];
+                /**
+                 * @description Only runs accepted at this instant or later.
                  * @example 2026-02-22T00:00:00Z
                  */
                 started_after?: string;
                 /**
-                 * @description Only runs that began before this instant.
+                 * @description Only runs accepted before this instant.
                  * @example 2026-02-23T00:00:00Z
                  */
                 started_before?: string;
@@ -2948,10 +6204,25 @@ export interface operations {
                  */
                 status?: ("pending" | "running" | "paused" | "completed" | "failed" | "cancelled" | "timeout" | "active" | "ready" | "performing")[];
                 /**
+                 * @description Only runs with this text, whatever the case of letters, in the name of the workflow, the hero's id, the value of a label, the error, the request id or the step they wait at; or with this id, or its last 6 or more digits.
+                 * @example payment
+                 */
+                text?: string;
+                /**
                  * @description Only runs started by this: api, cron, webhook, event, manual, map, or a trigger's id.
                  * @example cron
                  */
                 trigger?: string;
+                /**
+                 * @description Only runs of this version of their workflow.
+                 * @example 3
+                 */
+                version?: number;
+                /**
+                 * @description A saved view: `running`, `waiting` (for a callback or an answer), `person`, `failed`, `failing` (failed within 24 hours), `stuck` (due for an hour and taken by no node, or its node is gone), `paused`.
+                 * @example failing
+                 */
+                view?: "running" | "waiting" | "person" | "failed" | "failing" | "stuck" | "paused";
                 /**
                  * @description Only runs of this workflow, by id or name.
                  * @example order-processing
@@ -2970,7 +6241,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RunSummaryPage"];
+                    "application/json": components["schemas"]["SearchPage_detent.documents.runs.RunSummary_"];
                 };
             };
             /** @description The request is invalid; `details` says where. */
@@ -3278,6 +6549,80 @@ export interface operations {
             };
         };
     };
+    exportExecution: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The run as JSON, or a test that repeats it: for pytest, or in text.
+                 * @example json
+                 */
+                as?: "json" | "test" | "test-yaml";
+                /**
+                 * @description With `as=test-yaml`: the path of the definition, in place of a copy.
+                 * @example order.yaml
+                 */
+                workflow?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The run's id.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A file. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExportDocument"];
+                    "text/x-python": string;
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The body is larger than its limit. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
     finishExecution: {
         parameters: {
             query?: never;
@@ -3426,6 +6771,65 @@ export interface operations {
             };
             /** @description The body is larger than its limit. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    getExecutionGraph: {
+        parameters: {
+            query?: {
+                /**
+                 * @description As its journal had it after this entry (`seq`); 0: before the first one.
+                 * @example 12
+                 */
+                at?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The run's id.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The graph. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GraphDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3627,6 +7031,65 @@ export interface operations {
             };
             /** @description The current state does not allow this. */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    getExecutionOutline: {
+        parameters: {
+            query?: {
+                /**
+                 * @description As its journal had it after this entry (`seq`); 0: before the first one.
+                 * @example 12
+                 */
+                at?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The run's id.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The outline. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OutlineDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4276,6 +7739,182 @@ export interface operations {
             };
         };
     };
+    getExecutionStep: {
+        parameters: {
+            query?: {
+                /**
+                 * @description As its journal had it after this entry (`seq`); 0: before the first one.
+                 * @example 12
+                 */
+                at?: number;
+                /**
+                 * @description Return every value as it is, however large.
+                 * @example false
+                 */
+                whole?: boolean;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The run's id.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                run: string;
+                /**
+                 * @description The step's name.
+                 * @example charge
+                 */
+                step: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The step. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StepDetailAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    answerExecutionStep: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The run's id.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                run: string;
+                /**
+                 * @description The step's name.
+                 * @example charge
+                 */
+                step: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": unknown;
+            };
+        };
+        responses: {
+            /** @description The step has received its answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallbackReceiptAnswer"];
+                };
+            };
+            /** @description The step is not active yet; the answer is stored for it. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallbackReceiptAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The callback has expired. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The body is larger than its limit. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
     listExecutionItems: {
         parameters: {
             query?: {
@@ -4573,15 +8212,21 @@ export interface operations {
                     all?: boolean;
                     dry_run?: boolean;
                     filter: {
+                        error?: string;
                         hero?: string;
+                        ids?: string | string[];
                         label?: string | string[];
                         origin?: string;
                         parent?: string;
                         request_id?: string;
+                        stage?: string | string[];
                         started_after?: string;
                         started_before?: string;
                         status?: string | string[];
+                        text?: string;
                         trigger?: string;
+                        version?: number;
+                        view?: string;
                         workflow?: string;
                     };
                     limit?: number;
@@ -4638,6 +8283,332 @@ export interface operations {
             };
         };
     };
+    readExecutionCounts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The counts. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CountsDocumentAnswer"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    readExecutionFacets: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only runs whose error has this text, whatever the case of letters.
+                 * @example refused
+                 */
+                error?: string;
+                /**
+                 * @description From this instant on; 24 hours before `to` by default.
+                 * @example 2026-02-22T00:00:00Z
+                 */
+                from?: string;
+                /**
+                 * @description Only runs about this, `type:id`.
+                 * @example order:123
+                 */
+                hero?: string;
+                /**
+                 * @description Only these runs: up to 200 ids with commas.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                ids?: string;
+                /**
+                 * @description Only runs with this label, `key:value`; several mean all of them.
+                 * @example [
+                 *       "team:shop"
+                 *     ]
+                 */
+                label?: string[];
+                /**
+                 * @description Only runs made from this run by retry, rerun or fork.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                origin?: string;
+                /**
+                 * @description Only runs that this run started, with the pages of its maps.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                parent?: string;
+                /**
+                 * @description Only the run that this request id started.
+                 * @example order-123
+                 */
+                request_id?: string;
+                /**
+                 * @description Only open runs at this stage; several mean any of them.
+                 * @example [
+                 *       "waiting",
+                 *       "person"
+                 *     ]
+                 */
+                stage?: ("queued" | "running" | "waiting" | "person" | "child" | "sleeping" | "retrying" | "delayed" | "paused" | "uncertain")[];
+                /**
+                 * @description Only runs accepted at this instant or later.
+                 * @example 2026-02-22T00:00:00Z
+                 */
+                started_after?: string;
+                /**
+                 * @description Only runs accepted before this instant.
+                 * @example 2026-02-23T00:00:00Z
+                 */
+                started_before?: string;
+                /**
+                 * @description Only runs with this status; several mean any of them. `active` are runs that have not ended, `performing` runs that a node owns, `ready` runs that no node owns and that are not paused.
+                 * @example [
+                 *       "failed",
+                 *       "timeout"
+                 *     ]
+                 */
+                status?: ("pending" | "running" | "paused" | "completed" | "failed" | "cancelled" | "timeout" | "active" | "ready" | "performing")[];
+                /**
+                 * @description Only runs with this text, whatever the case of letters, in the name of the workflow, the hero's id, the value of a label, the error, the request id or the step they wait at; or with this id, or its last 6 or more digits.
+                 * @example payment
+                 */
+                text?: string;
+                /**
+                 * @description Until this instant; now by default.
+                 * @example 2026-02-23T00:00:00Z
+                 */
+                to?: string;
+                /**
+                 * @description Only runs started by this: api, cron, webhook, event, manual, map, or a trigger's id.
+                 * @example cron
+                 */
+                trigger?: string;
+                /**
+                 * @description Only runs of this version of their workflow.
+                 * @example 3
+                 */
+                version?: number;
+                /**
+                 * @description A saved view: `running`, `waiting` (for a callback or an answer), `person`, `failed`, `failing` (failed within 24 hours), `stuck` (due for an hour and taken by no node, or its node is gone), `paused`.
+                 * @example failing
+                 */
+                view?: "running" | "waiting" | "person" | "failed" | "failing" | "stuck" | "paused";
+                /**
+                 * @description Only runs of this workflow, by id or name.
+                 * @example order-processing
+                 */
+                workflow?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The values. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FacetsDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    readExecutionHistogram: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Into how many parts the time is cut, 1 to 200.
+                 * @example 96
+                 */
+                buckets?: number;
+                /**
+                 * @description Only runs whose error has this text, whatever the case of letters.
+                 * @example refused
+                 */
+                error?: string;
+                /**
+                 * @description From this instant on; 24 hours before `to` by default.
+                 * @example 2026-02-22T00:00:00Z
+                 */
+                from?: string;
+                /**
+                 * @description Only runs about this, `type:id`.
+                 * @example order:123
+                 */
+                hero?: string;
+                /**
+                 * @description Only these runs: up to 200 ids with commas.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                ids?: string;
+                /**
+                 * @description Only runs with this label, `key:value`; several mean all of them.
+                 * @example [
+                 *       "team:shop"
+                 *     ]
+                 */
+                label?: string[];
+                /**
+                 * @description Only runs made from this run by retry, rerun or fork.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                origin?: string;
+                /**
+                 * @description Only runs that this run started, with the pages of its maps.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                parent?: string;
+                /**
+                 * @description Only the run that this request id started.
+                 * @example order-123
+                 */
+                request_id?: string;
+                /**
+                 * @description Only open runs at this stage; several mean any of them.
+                 * @example [
+                 *       "waiting",
+                 *       "person"
+                 *     ]
+                 */
+                stage?: ("queued" | "running" | "waiting" | "person" | "child" | "sleeping" | "retrying" | "delayed" | "paused" | "uncertain")[];
+                /**
+                 * @description Only runs accepted at this instant or later.
+                 * @example 2026-02-22T00:00:00Z
+                 */
+                started_after?: string;
+                /**
+                 * @description Only runs accepted before this instant.
+                 * @example 2026-02-23T00:00:00Z
+                 */
+                started_before?: string;
+                /**
+                 * @description Only runs with this status; several mean any of them. `active` are runs that have not ended, `performing` runs that a node owns, `ready` runs that no node owns and that are not paused.
+                 * @example [
+                 *       "failed",
+                 *       "timeout"
+                 *     ]
+                 */
+                status?: ("pending" | "running" | "paused" | "completed" | "failed" | "cancelled" | "timeout" | "active" | "ready" | "performing")[];
+                /**
+                 * @description Only runs with this text, whatever the case of letters, in the name of the workflow, the hero's id, the value of a label, the error, the request id or the step they wait at; or with this id, or its last 6 or more digits.
+                 * @example payment
+                 */
+                text?: string;
+                /**
+                 * @description Until this instant; now by default.
+                 * @example 2026-02-23T00:00:00Z
+                 */
+                to?: string;
+                /**
+                 * @description Only runs started by this: api, cron, webhook, event, manual, map, or a trigger's id.
+                 * @example cron
+                 */
+                trigger?: string;
+                /**
+                 * @description Only runs of this version of their workflow.
+                 * @example 3
+                 */
+                version?: number;
+                /**
+                 * @description A saved view: `running`, `waiting` (for a callback or an answer), `person`, `failed`, `failing` (failed within 24 hours), `stuck` (due for an hour and taken by no node, or its node is gone), `paused`.
+                 * @example failing
+                 */
+                view?: "running" | "waiting" | "person" | "failed" | "failing" | "stuck" | "paused";
+                /**
+                 * @description Only runs of this workflow, by id or name.
+                 * @example order-processing
+                 */
+                workflow?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The counts. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HistogramDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
     moveManyExecutions: {
         parameters: {
             query?: never;
@@ -4650,15 +8621,21 @@ export interface operations {
                 "application/json": {
                     dry_run?: boolean;
                     filter: {
+                        error?: string;
                         hero?: string;
+                        ids?: string | string[];
                         label?: string | string[];
                         origin?: string;
                         parent?: string;
                         request_id?: string;
+                        stage?: string | string[];
                         started_after?: string;
                         started_before?: string;
                         status?: string | string[];
+                        text?: string;
                         trigger?: string;
+                        version?: number;
+                        view?: string;
                         workflow?: string;
                     };
                     limit?: number;
@@ -4708,6 +8685,118 @@ export interface operations {
             };
             /** @description The body is larger than its limit. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    listAllFirings: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the page before. It belongs to this list, filter and order. */
+                cursor?: string;
+                /**
+                 * @description How many at most, 1 to 200.
+                 * @example 50
+                 */
+                limit?: number;
+                /**
+                 * @description Only firings with this status, such as `started` or `refused`.
+                 * @example refused
+                 */
+                status?: string;
+                /**
+                 * @description Only firings of this type.
+                 * @example webhook
+                 */
+                type?: "api" | "cron" | "webhook" | "event" | "manual" | "manual";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the list. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReceivedPage"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    listHeroes: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the page before. It belongs to this list, filter and order. */
+                cursor?: string;
+                /**
+                 * @description How many at most, 1 to 200.
+                 * @example 50
+                 */
+                limit?: number;
+                /**
+                 * @description Only heroes whose id begins with this.
+                 * @example 12
+                 */
+                prefix?: string;
+                /**
+                 * @description Only heroes of this type.
+                 * @example order
+                 */
+                type?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the list. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HeroSummaryPage"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4792,16 +8881,179 @@ export interface operations {
             };
         };
     };
+    getMe: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The caller. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MeDocumentAnswer"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    listNodes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The nodes. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NodeDocumentAnswer"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    listQueues: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The queues. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QueueDocumentAnswer"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    listResources: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the page before. It belongs to this list, filter and order. */
+                cursor?: string;
+                /**
+                 * @description The one with this id; needs `system` and `type`.
+                 * @example 17
+                 */
+                id?: string;
+                /**
+                 * @description How many at most, 1 to 200.
+                 * @example 50
+                 */
+                limit?: number;
+                /**
+                 * @description Only resources of this system.
+                 * @example monday
+                 */
+                system?: string;
+                /**
+                 * @description Only resources of this type; needs `system`.
+                 * @example item
+                 */
+                type?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the list. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResourceDocumentPage"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
     listRuns: {
         parameters: {
             query?: {
                 /** @description The `next_cursor` of the page before. It belongs to this list, filter and order. */
                 cursor?: string;
                 /**
+                 * @description Only runs whose error has this text, whatever the case of letters.
+                 * @example refused
+                 */
+                error?: string;
+                /**
                  * @description Only runs about this, `type:id`.
                  * @example order:123
                  */
                 hero?: string;
+                /**
+                 * @description Only these runs: up to 200 ids with commas.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                ids?: string;
+                /**
+                 * @description Add `progress` to each run.
+                 * @example progress
+                 */
+                include?: "progress";
                 /**
                  * @description Only runs with this label, `key:value`; several mean all of them.
                  * @example [
@@ -4835,12 +9087,20 @@ export interface operations {
                  */
                 sort?: "-started_at" | "started_at";
                 /**
-                 * @description Only runs that began at this instant or later.
+                 * @description Only open runs at this stage; several mean any of them.
+                 * @example [
+                 *       "waiting",
+                 *       "person"
+                 *     ]
+                 */
+                stage?: ("queued" | "running" | "waiting" | "person" | "child" | "sleeping" | "retrying" | "delayed" | "paused" | "uncertain")[];
+                /**
+                 * @description Only runs accepted at this instant or later.
                  * @example 2026-02-22T00:00:00Z
                  */
                 started_after?: string;
                 /**
-                 * @description Only runs that began before this instant.
+                 * @description Only runs accepted before this instant.
                  * @example 2026-02-23T00:00:00Z
                  */
                 started_before?: string;
@@ -4853,10 +9113,25 @@ export interface operations {
                  */
                 status?: ("pending" | "running" | "paused" | "completed" | "failed" | "cancelled" | "timeout" | "active" | "ready" | "performing")[];
                 /**
+                 * @description Only runs with this text, whatever the case of letters, in the name of the workflow, the hero's id, the value of a label, the error, the request id or the step they wait at; or with this id, or its last 6 or more digits.
+                 * @example payment
+                 */
+                text?: string;
+                /**
                  * @description Only runs started by this: api, cron, webhook, event, manual, map, or a trigger's id.
                  * @example cron
                  */
                 trigger?: string;
+                /**
+                 * @description Only runs of this version of their workflow.
+                 * @example 3
+                 */
+                version?: number;
+                /**
+                 * @description A saved view: `running`, `waiting` (for a callback or an answer), `person`, `failed`, `failing` (failed within 24 hours), `stuck` (due for an hour and taken by no node, or its node is gone), `paused`.
+                 * @example failing
+                 */
+                view?: "running" | "waiting" | "person" | "failed" | "failing" | "stuck" | "paused";
                 /**
                  * @description Only runs of this workflow, by id or name.
                  * @example order-processing
@@ -4875,7 +9150,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RunSummaryPage"];
+                    "application/json": components["schemas"]["SearchPage_detent.documents.runs.RunSummary_"];
                 };
             };
             /** @description The request is invalid; `details` says where. */
@@ -5183,6 +9458,80 @@ export interface operations {
             };
         };
     };
+    exportRun: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The run as JSON, or a test that repeats it: for pytest, or in text.
+                 * @example json
+                 */
+                as?: "json" | "test" | "test-yaml";
+                /**
+                 * @description With `as=test-yaml`: the path of the definition, in place of a copy.
+                 * @example order.yaml
+                 */
+                workflow?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The run's id.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A file. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExportDocument"];
+                    "text/x-python": string;
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The body is larger than its limit. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
     finishRun: {
         parameters: {
             query?: never;
@@ -5331,6 +9680,65 @@ export interface operations {
             };
             /** @description The body is larger than its limit. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    getRunGraph: {
+        parameters: {
+            query?: {
+                /**
+                 * @description As its journal had it after this entry (`seq`); 0: before the first one.
+                 * @example 12
+                 */
+                at?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The run's id.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The graph. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GraphDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5532,6 +9940,65 @@ export interface operations {
             };
             /** @description The current state does not allow this. */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    getRunOutline: {
+        parameters: {
+            query?: {
+                /**
+                 * @description As its journal had it after this entry (`seq`); 0: before the first one.
+                 * @example 12
+                 */
+                at?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The run's id.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The outline. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OutlineDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6181,6 +10648,182 @@ export interface operations {
             };
         };
     };
+    getRunStep: {
+        parameters: {
+            query?: {
+                /**
+                 * @description As its journal had it after this entry (`seq`); 0: before the first one.
+                 * @example 12
+                 */
+                at?: number;
+                /**
+                 * @description Return every value as it is, however large.
+                 * @example false
+                 */
+                whole?: boolean;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The run's id.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                run: string;
+                /**
+                 * @description The step's name.
+                 * @example charge
+                 */
+                step: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The step. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StepDetailAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    answerRunStep: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The run's id.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                run: string;
+                /**
+                 * @description The step's name.
+                 * @example charge
+                 */
+                step: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": unknown;
+            };
+        };
+        responses: {
+            /** @description The step has received its answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallbackReceiptAnswer"];
+                };
+            };
+            /** @description The step is not active yet; the answer is stored for it. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallbackReceiptAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The callback has expired. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The body is larger than its limit. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
     listRunItems: {
         parameters: {
             query?: {
@@ -6478,15 +11121,21 @@ export interface operations {
                     all?: boolean;
                     dry_run?: boolean;
                     filter: {
+                        error?: string;
                         hero?: string;
+                        ids?: string | string[];
                         label?: string | string[];
                         origin?: string;
                         parent?: string;
                         request_id?: string;
+                        stage?: string | string[];
                         started_after?: string;
                         started_before?: string;
                         status?: string | string[];
+                        text?: string;
                         trigger?: string;
+                        version?: number;
+                        view?: string;
                         workflow?: string;
                     };
                     limit?: number;
@@ -6543,6 +11192,332 @@ export interface operations {
             };
         };
     };
+    readRunCounts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The counts. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CountsDocumentAnswer"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    readRunFacets: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only runs whose error has this text, whatever the case of letters.
+                 * @example refused
+                 */
+                error?: string;
+                /**
+                 * @description From this instant on; 24 hours before `to` by default.
+                 * @example 2026-02-22T00:00:00Z
+                 */
+                from?: string;
+                /**
+                 * @description Only runs about this, `type:id`.
+                 * @example order:123
+                 */
+                hero?: string;
+                /**
+                 * @description Only these runs: up to 200 ids with commas.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                ids?: string;
+                /**
+                 * @description Only runs with this label, `key:value`; several mean all of them.
+                 * @example [
+                 *       "team:shop"
+                 *     ]
+                 */
+                label?: string[];
+                /**
+                 * @description Only runs made from this run by retry, rerun or fork.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                origin?: string;
+                /**
+                 * @description Only runs that this run started, with the pages of its maps.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                parent?: string;
+                /**
+                 * @description Only the run that this request id started.
+                 * @example order-123
+                 */
+                request_id?: string;
+                /**
+                 * @description Only open runs at this stage; several mean any of them.
+                 * @example [
+                 *       "waiting",
+                 *       "person"
+                 *     ]
+                 */
+                stage?: ("queued" | "running" | "waiting" | "person" | "child" | "sleeping" | "retrying" | "delayed" | "paused" | "uncertain")[];
+                /**
+                 * @description Only runs accepted at this instant or later.
+                 * @example 2026-02-22T00:00:00Z
+                 */
+                started_after?: string;
+                /**
+                 * @description Only runs accepted before this instant.
+                 * @example 2026-02-23T00:00:00Z
+                 */
+                started_before?: string;
+                /**
+                 * @description Only runs with this status; several mean any of them. `active` are runs that have not ended, `performing` runs that a node owns, `ready` runs that no node owns and that are not paused.
+                 * @example [
+                 *       "failed",
+                 *       "timeout"
+                 *     ]
+                 */
+                status?: ("pending" | "running" | "paused" | "completed" | "failed" | "cancelled" | "timeout" | "active" | "ready" | "performing")[];
+                /**
+                 * @description Only runs with this text, whatever the case of letters, in the name of the workflow, the hero's id, the value of a label, the error, the request id or the step they wait at; or with this id, or its last 6 or more digits.
+                 * @example payment
+                 */
+                text?: string;
+                /**
+                 * @description Until this instant; now by default.
+                 * @example 2026-02-23T00:00:00Z
+                 */
+                to?: string;
+                /**
+                 * @description Only runs started by this: api, cron, webhook, event, manual, map, or a trigger's id.
+                 * @example cron
+                 */
+                trigger?: string;
+                /**
+                 * @description Only runs of this version of their workflow.
+                 * @example 3
+                 */
+                version?: number;
+                /**
+                 * @description A saved view: `running`, `waiting` (for a callback or an answer), `person`, `failed`, `failing` (failed within 24 hours), `stuck` (due for an hour and taken by no node, or its node is gone), `paused`.
+                 * @example failing
+                 */
+                view?: "running" | "waiting" | "person" | "failed" | "failing" | "stuck" | "paused";
+                /**
+                 * @description Only runs of this workflow, by id or name.
+                 * @example order-processing
+                 */
+                workflow?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The values. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FacetsDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    readRunHistogram: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Into how many parts the time is cut, 1 to 200.
+                 * @example 96
+                 */
+                buckets?: number;
+                /**
+                 * @description Only runs whose error has this text, whatever the case of letters.
+                 * @example refused
+                 */
+                error?: string;
+                /**
+                 * @description From this instant on; 24 hours before `to` by default.
+                 * @example 2026-02-22T00:00:00Z
+                 */
+                from?: string;
+                /**
+                 * @description Only runs about this, `type:id`.
+                 * @example order:123
+                 */
+                hero?: string;
+                /**
+                 * @description Only these runs: up to 200 ids with commas.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                ids?: string;
+                /**
+                 * @description Only runs with this label, `key:value`; several mean all of them.
+                 * @example [
+                 *       "team:shop"
+                 *     ]
+                 */
+                label?: string[];
+                /**
+                 * @description Only runs made from this run by retry, rerun or fork.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                origin?: string;
+                /**
+                 * @description Only runs that this run started, with the pages of its maps.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                parent?: string;
+                /**
+                 * @description Only the run that this request id started.
+                 * @example order-123
+                 */
+                request_id?: string;
+                /**
+                 * @description Only open runs at this stage; several mean any of them.
+                 * @example [
+                 *       "waiting",
+                 *       "person"
+                 *     ]
+                 */
+                stage?: ("queued" | "running" | "waiting" | "person" | "child" | "sleeping" | "retrying" | "delayed" | "paused" | "uncertain")[];
+                /**
+                 * @description Only runs accepted at this instant or later.
+                 * @example 2026-02-22T00:00:00Z
+                 */
+                started_after?: string;
+                /**
+                 * @description Only runs accepted before this instant.
+                 * @example 2026-02-23T00:00:00Z
+                 */
+                started_before?: string;
+                /**
+                 * @description Only runs with this status; several mean any of them. `active` are runs that have not ended, `performing` runs that a node owns, `ready` runs that no node owns and that are not paused.
+                 * @example [
+                 *       "failed",
+                 *       "timeout"
+                 *     ]
+                 */
+                status?: ("pending" | "running" | "paused" | "completed" | "failed" | "cancelled" | "timeout" | "active" | "ready" | "performing")[];
+                /**
+                 * @description Only runs with this text, whatever the case of letters, in the name of the workflow, the hero's id, the value of a label, the error, the request id or the step they wait at; or with this id, or its last 6 or more digits.
+                 * @example payment
+                 */
+                text?: string;
+                /**
+                 * @description Until this instant; now by default.
+                 * @example 2026-02-23T00:00:00Z
+                 */
+                to?: string;
+                /**
+                 * @description Only runs started by this: api, cron, webhook, event, manual, map, or a trigger's id.
+                 * @example cron
+                 */
+                trigger?: string;
+                /**
+                 * @description Only runs of this version of their workflow.
+                 * @example 3
+                 */
+                version?: number;
+                /**
+                 * @description A saved view: `running`, `waiting` (for a callback or an answer), `person`, `failed`, `failing` (failed within 24 hours), `stuck` (due for an hour and taken by no node, or its node is gone), `paused`.
+                 * @example failing
+                 */
+                view?: "running" | "waiting" | "person" | "failed" | "failing" | "stuck" | "paused";
+                /**
+                 * @description Only runs of this workflow, by id or name.
+                 * @example order-processing
+                 */
+                workflow?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The counts. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HistogramDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
     moveManyRuns: {
         parameters: {
             query?: never;
@@ -6555,15 +11530,21 @@ export interface operations {
                 "application/json": {
                     dry_run?: boolean;
                     filter: {
+                        error?: string;
                         hero?: string;
+                        ids?: string | string[];
                         label?: string | string[];
                         origin?: string;
                         parent?: string;
                         request_id?: string;
+                        stage?: string | string[];
                         started_after?: string;
                         started_before?: string;
                         status?: string | string[];
+                        text?: string;
                         trigger?: string;
+                        version?: number;
+                        view?: string;
                         workflow?: string;
                     };
                     limit?: number;
@@ -6731,6 +11712,1207 @@ export interface operations {
             };
             /** @description Not found. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    search: {
+        parameters: {
+            query?: {
+                /**
+                 * @description How many of each kind at most.
+                 * @example 8
+                 */
+                limit?: number;
+                /**
+                 * @description A name, an id, a request id or a hero such as `order:123`.
+                 * @example order-7
+                 */
+                q?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was found. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SearchDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    listWorkflowStats: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the page before. It belongs to this list, filter and order. */
+                cursor?: string;
+                /**
+                 * @description Count the runs of so many days.
+                 * @example 7
+                 */
+                days?: number;
+                /**
+                 * @description How many at most, 1 to 200.
+                 * @example 50
+                 */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the list. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowStatsPage"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    getStorage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Bytes. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StorageDocumentAnswer"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    streamTopics: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Up to 64 topics with commas between them, each percent-encoded: `counts`, `inbox`, `runs:FILTER;ids=RUN,RUN` (a filter as in the query of `/runs`, and the runs on screen), `run:RUN@SEQ`, `firings:FILTER` (by `trigger`, `type` and `status`).
+                 * @example counts,run%3Arun_01k5c1v6p2f7x8y9z0a1b2c3d4%4012
+                 */
+                topics?: string;
+            };
+            header?: {
+                /**
+                 * @description The `id` of the last event; the stream goes on after it.
+                 * @example -,12
+                 */
+                "Last-Event-ID"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Server-Sent Events. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    listTemplateSets: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the page before. It belongs to this list, filter and order. */
+                cursor?: string;
+                /**
+                 * @description How many at most, 1 to 200.
+                 * @example 50
+                 */
+                limit?: number;
+                /**
+                 * @description Only those of this team.
+                 * @example product
+                 */
+                team?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the list. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TemplateSetDocumentPage"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    saveTemplateSet: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a template set.
+                 * @example project-briefs
+                 */
+                template_set: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    enabled?: boolean;
+                    team?: string;
+                    title?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The set was changed. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TemplateSetDocumentAnswer"];
+                };
+            };
+            /** @description The set is new. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TemplateSetDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    listDocumentTemplates: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the page before. It belongs to this list, filter and order. */
+                cursor?: string;
+                /**
+                 * @description How many at most, 1 to 200.
+                 * @example 50
+                 */
+                limit?: number;
+                /**
+                 * @description Only those of this set.
+                 * @example project-briefs
+                 */
+                set?: string;
+                /**
+                 * @description Only those of this team.
+                 * @example product
+                 */
+                team?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the list. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocumentTemplateDocumentPage"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    createDocumentTemplate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    body: string;
+                    fields?: Record<string, unknown>;
+                    format?: string;
+                    help?: string;
+                    id: string;
+                    set: string;
+                    title: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Version 1. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocumentTemplateDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The body is larger than its limit. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    getDocumentTemplateOfSet: {
+        parameters: {
+            query?: {
+                /**
+                 * @description A version; the newest one that is enabled by default.
+                 * @example 1
+                 */
+                version?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The template's id.
+                 * @example mobile-app
+                 */
+                template: string;
+                /**
+                 * @description The id of a template set.
+                 * @example project-briefs
+                 */
+                template_set: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The template. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocumentTemplateDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    getDocumentTemplate: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The set of the template; needed only if several sets have its id.
+                 * @example project-briefs
+                 */
+                set?: string;
+                /**
+                 * @description A version; the newest one that is enabled by default.
+                 * @example 1
+                 */
+                version?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The template's id.
+                 * @example mobile-app
+                 */
+                template: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The template. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocumentTemplateDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    saveDocumentTemplate: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The set of the template; needed only if several sets have its id.
+                 * @example project-briefs
+                 */
+                set?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The template's id.
+                 * @example mobile-app
+                 */
+                template: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    body: string;
+                    fields?: Record<string, unknown>;
+                    format?: string;
+                    help?: string;
+                    id?: string;
+                    set?: string;
+                    title: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The newest version has this text already. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedTemplateAnswer"];
+                };
+            };
+            /** @description The version was added. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedTemplateAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The body is larger than its limit. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    disableDocumentTemplate: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The set of the template; needed only if several sets have its id.
+                 * @example project-briefs
+                 */
+                set?: string;
+                /**
+                 * @description A version; all of them by default.
+                 * @example 1
+                 */
+                version?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The template's id.
+                 * @example mobile-app
+                 */
+                template: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The template as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocumentTemplateDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    enableDocumentTemplate: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The set of the template; needed only if several sets have its id.
+                 * @example project-briefs
+                 */
+                set?: string;
+                /**
+                 * @description A version; all of them by default.
+                 * @example 1
+                 */
+                version?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The template's id.
+                 * @example mobile-app
+                 */
+                template: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The template as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocumentTemplateDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    renderDocumentTemplate: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The set of the template; needed only if several sets have its id.
+                 * @example project-briefs
+                 */
+                set?: string;
+                /**
+                 * @description A version; the newest one that is enabled by default.
+                 * @example 1
+                 */
+                version?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The template's id.
+                 * @example mobile-app
+                 */
+                template: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    answers?: Record<string, unknown>;
+                    extras?: Record<string, unknown>;
+                };
+            };
+        };
+        responses: {
+            /** @description The document. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RenderingDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    listWorkflowTemplates: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only those of this category.
+                 * @example people
+                 */
+                category?: string;
+                /** @description The `next_cursor` of the page before. It belongs to this list, filter and order. */
+                cursor?: string;
+                /**
+                 * @description Only those that are part of Detent, or only your own.
+                 * @example true
+                 */
+                isOfficial?: boolean;
+                /**
+                 * @description How many at most, 1 to 200.
+                 * @example 50
+                 */
+                limit?: number;
+                /**
+                 * @description Only those with this text in id, title, description, category or tags.
+                 * @example slack
+                 */
+                search?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the list. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowTemplateDocumentPage"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    createWorkflowTemplate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    author?: string;
+                    category?: string;
+                    config_schema?: Record<string, unknown>;
+                    definition: Record<string, unknown>;
+                    description?: string;
+                    id: string;
+                    tags?: string[];
+                    thumbnail_url?: string;
+                    title: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The template was created. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowTemplateDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The body is larger than its limit. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    getWorkflowTemplate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The template's id.
+                 * @example mobile-app
+                 */
+                template: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The template. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowTemplateDocumentAnswer"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    deleteWorkflowTemplate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The template's id.
+                 * @example mobile-app
+                 */
+                template: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The template that was deleted. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowTemplateDocumentAnswer"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    instantiateWorkflowTemplate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The template's id.
+                 * @example mobile-app
+                 */
+                template: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    config?: Record<string, unknown>;
+                    display_name?: string;
+                    name?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The draft of the workflow. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InstantiatedDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7907,6 +14089,62 @@ export interface operations {
             };
         };
     };
+    listWaits: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the page before. It belongs to this list, filter and order. */
+                cursor?: string;
+                /**
+                 * @description Only waits of runs about this, `type:id`.
+                 * @example order:123
+                 */
+                hero?: string;
+                /**
+                 * @description How many at most, 1 to 200.
+                 * @example 50
+                 */
+                limit?: number;
+                /**
+                 * @description Only waits of this workflow, by id or name.
+                 * @example order-processing
+                 */
+                workflow?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the list. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WaitItemPage"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
     listWorkflows: {
         parameters: {
             query?: {
@@ -8693,6 +14931,16 @@ export interface operations {
                  */
                 allow_multiple?: boolean;
                 /**
+                 * @description Start nothing, and say what the run would do.
+                 * @example false
+                 */
+                dry_run?: boolean;
+                /**
+                 * @description Of a dry run: take the answers to effects from this past run.
+                 * @example run_01h455vb4pex5vsknk084sn02q
+                 */
+                from_run?: string;
+                /**
                  * @description What the run is about, `type:id`.
                  * @example order:123
                  */
@@ -8741,6 +14989,16 @@ export interface operations {
                 "application/json": {
                     /** @description Start beside an active run of that hero, even with `one_per_hero`. */
                     allowMultiple?: boolean;
+                    /** @description Of a dry run: the answers to effects, by step. Each is a value, or says more with `$`. */
+                    answers?: {
+                        [key: string]: unknown;
+                    };
+                    /** @description An id of the caller, for the run and all runs below it. */
+                    correlationId?: string;
+                    /** @description Start nothing and say what the run would do. */
+                    dryRun?: boolean;
+                    /** @description Of a dry run: take answers from this past run. */
+                    fromRun?: string;
                     hero?: {
                         id: string;
                         type: string;
@@ -8770,13 +15028,13 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The request id is known: this is the run it started. */
+            /** @description The request id is known: this is the run it started. Or a dry run: what the run would do. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ExecutionStartedAnswer"];
+                    "application/json": components["schemas"]["ExecutionStartedAnswer"] | components["schemas"]["DryRunDocumentAnswer"];
                 };
             };
             /** @description The run was started. */
@@ -8844,6 +15102,65 @@ export interface operations {
             };
         };
     };
+    getWorkflowGrid: {
+        parameters: {
+            query?: {
+                /**
+                 * @description How many runs, 1 to 100.
+                 * @example 50
+                 */
+                runs?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The workflow's id or its name.
+                 * @example order-processing
+                 */
+                workflow: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The grid. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GridDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
     publishWorkflow: {
         parameters: {
             query?: {
@@ -8852,6 +15169,16 @@ export interface operations {
                  * @example true
                  */
                 autoActivate?: boolean;
+                /**
+                 * @description With `rehearse`: finished runs of so many days, by default 7.
+                 * @example 7
+                 */
+                days?: number;
+                /**
+                 * @description `report`: rehearse the draft first. `strict`: and refuse it if need be.
+                 * @example strict
+                 */
+                rehearse?: "report" | "strict";
                 /**
                  * @description Also refuse templates that no input can render.
                  * @example false
@@ -9115,10 +15442,25 @@ export interface operations {
                 /** @description The `next_cursor` of the page before. It belongs to this list, filter and order. */
                 cursor?: string;
                 /**
+                 * @description Only runs whose error has this text, whatever the case of letters.
+                 * @example refused
+                 */
+                error?: string;
+                /**
                  * @description Only runs about this, `type:id`.
                  * @example order:123
                  */
                 hero?: string;
+                /**
+                 * @description Only these runs: up to 200 ids with commas.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                ids?: string;
+                /**
+                 * @description Add `progress` to each run.
+                 * @example progress
+                 */
+                include?: "progress";
                 /**
                  * @description Only runs with this label, `key:value`; several mean all of them.
                  * @example [
@@ -9152,12 +15494,20 @@ export interface operations {
                  */
                 sort?: "-started_at" | "started_at";
                 /**
-                 * @description Only runs that began at this instant or later.
+                 * @description Only open runs at this stage; several mean any of them.
+                 * @example [
+                 *       "waiting",
+                 *       "person"
+                 *     ]
+                 */
+                stage?: ("queued" | "running" | "waiting" | "person" | "child" | "sleeping" | "retrying" | "delayed" | "paused" | "uncertain")[];
+                /**
+                 * @description Only runs accepted at this instant or later.
                  * @example 2026-02-22T00:00:00Z
                  */
                 started_after?: string;
                 /**
-                 * @description Only runs that began before this instant.
+                 * @description Only runs accepted before this instant.
                  * @example 2026-02-23T00:00:00Z
                  */
                 started_before?: string;
@@ -9170,10 +15520,25 @@ export interface operations {
                  */
                 status?: ("pending" | "running" | "paused" | "completed" | "failed" | "cancelled" | "timeout" | "active" | "ready" | "performing")[];
                 /**
+                 * @description Only runs with this text, whatever the case of letters, in the name of the workflow, the hero's id, the value of a label, the error, the request id or the step they wait at; or with this id, or its last 6 or more digits.
+                 * @example payment
+                 */
+                text?: string;
+                /**
                  * @description Only runs started by this: api, cron, webhook, event, manual, map, or a trigger's id.
                  * @example cron
                  */
                 trigger?: string;
+                /**
+                 * @description Only runs of this version of their workflow.
+                 * @example 3
+                 */
+                version?: number;
+                /**
+                 * @description A saved view: `running`, `waiting` (for a callback or an answer), `person`, `failed`, `failing` (failed within 24 hours), `stuck` (due for an hour and taken by no node, or its node is gone), `paused`.
+                 * @example failing
+                 */
+                view?: "running" | "waiting" | "person" | "failed" | "failing" | "stuck" | "paused";
             };
             header?: never;
             path: {
@@ -9193,7 +15558,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RunSummaryPage"];
+                    "application/json": components["schemas"]["SearchPage_detent.documents.runs.RunSummary_"];
                 };
             };
             /** @description The request is invalid; `details` says where. */
@@ -10003,6 +16368,65 @@ export interface operations {
             };
         };
     };
+    getWorkflowStats: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Count the runs of so many days.
+                 * @example 7
+                 */
+                days?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The workflow's id or its name.
+                 * @example order-processing
+                 */
+                workflow: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The statistics. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowStatsAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
     triggerWorkflow: {
         parameters: {
             query?: {
@@ -10011,6 +16435,16 @@ export interface operations {
                  * @example true
                  */
                 allow_multiple?: boolean;
+                /**
+                 * @description Start nothing, and say what the run would do.
+                 * @example false
+                 */
+                dry_run?: boolean;
+                /**
+                 * @description Of a dry run: take the answers to effects from this past run.
+                 * @example run_01h455vb4pex5vsknk084sn02q
+                 */
+                from_run?: string;
                 /**
                  * @description What the run is about, `type:id`.
                  * @example order:123
@@ -10061,13 +16495,13 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The request id is known: this is the run it started. */
+            /** @description The request id is known: this is the run it started. Or a dry run: what the run would do. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["StartedDocumentAnswer"];
+                    "application/json": components["schemas"]["StartedDocumentAnswer"] | components["schemas"]["DryRunDocumentAnswer"];
                 };
             };
             /** @description The run was started. */
@@ -10299,6 +16733,64 @@ export interface operations {
             };
             /** @description The current state does not allow this. */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    getVersionGraph: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The number of a version, `current` or `draft`.
+                 * @example current
+                 */
+                version: string;
+                /**
+                 * @description The workflow's id or its name.
+                 * @example order-processing
+                 */
+                workflow: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The graph. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GraphDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

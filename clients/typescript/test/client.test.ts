@@ -11,8 +11,16 @@ import {
   InvalidArgument,
   NotFound,
   PreconditionFailed,
+  RehearsalFailed,
 } from "../src/index.js";
 import { Server } from "./server.js";
+
+/** Everything of a list. */
+async function all<T>(list: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = [];
+  for await (const one of list) found.push(one);
+  return found;
+}
 
 const GREET = {
   name: "greet",
@@ -45,10 +53,106 @@ describe("against a real Detent", { timeout: 90_000 }, () => {
     assert.equal(saved.data.current_version, 1);
   });
 
+  test("a strict publish is refused with its rehearsal", async () => {
+    await detent.start("greet", { name: "Ada" }, { wait: 10 });
+    const draft = { ...GREET, tasks: { hello: { action: "core.echo", with: { text: "{{trigger.body.nick}}" } } } };
+    assert.equal((await detent.workflows.rehearse(draft, { days: 1 })).failing, 1);
+    const saved = await detent.workflows.save(draft, { draft: true });
+    assert.equal(saved.data.current_version, 1);
+    await assert.rejects(detent.workflows.publish("greet", { rehearse: "strict" }), (error) => {
+      assert.ok(error instanceof RehearsalFailed && error instanceof Conflict);
+      assert.equal(error.rehearsal?.failing, 1);
+      return true;
+    });
+    const published = await detent.workflows.publish("greet", { rehearse: "report", autoActivate: false });
+    assert.deepEqual([published.version, published.rehearsal?.failing, published.current_version], [2, 1, 1]);
+  });
+
   test("a list goes over all pages", async () => {
     const names: string[] = [];
     for await (const workflow of detent.workflows.list({ limit: 1 })) names.push(workflow.name);
     assert.deepEqual(names, ["approve", "greet"]);
+  });
+
+  test("a page of runs says how far a search has looked, and takes every filter", async () => {
+    const { run_id } = await detent.start("greet", { name: "Page" }, { wait: 10, labels: { page: "one" } });
+    const which = { text: "one", version: 1, status: ["completed" as const], limit: 1 };
+    const page = await detent.runs.page(which);
+    assert.deepEqual([page.data.map((run) => run.id), page.searched_until], [[run_id], null]);
+    const bulk = await detent.runs.bulk("rerun", { ids: [run_id], status: "completed", text: "one", version: 1 });
+    assert.equal(bulk.matched, 1);
+    assert.equal((await detent.runs.bulk("cancel", { stage: ["waiting", "person"] })).matched, 0);
+  });
+
+  test("a graph is published, compared, moved to, retried, archived and put away", async () => {
+    const nodes = (text: string) => [
+      { id: "wait", actionType: "core.wait", edges: [{ targetNode: "each" }] },
+      { id: "each", actionType: "core.echo", forEach: [1, 2], parameters: { text }, edges: [{ targetNode: "fail" }] },
+      { id: "fail", actionType: "core.fail" },
+    ];
+    const graph = { id: "orders", displayName: "Orders", startNode: "wait" };
+    await detent.workflows.save({ ...graph, nodes: nodes("one") });
+    assert.equal((await detent.workflows.publish("orders")).version, 1);
+    const { run_id } = await detent.start("orders");
+    const yaml = `id: orders\ndisplayName: Orders\nstartNode: wait\nnodes: ${JSON.stringify(nodes("two"))}\n`;
+    await detent.workflows.save(yaml);
+    assert.equal((await detent.workflows.draft("orders")).revision, 2);
+    const differs = await detent.workflows.diff("orders");
+    assert.deepEqual([differs.from, differs.to, differs.steps.changed.map((step) => step.name)], [1, "draft", ["each"]]);
+    assert.equal((await detent.workflows.publish("orders")).version, 2);
+    assert.equal((await detent.workflows.version("orders", 1)).version, 1);
+    const which = { workflow: "orders" };
+    assert.equal((await detent.runs.move(run_id, { dryRun: true })).movable, true);
+    assert.equal((await detent.runs.moveAll(which)).movable, 1);
+    assert.equal((await detent.runs.move(run_id, { version: 2 })).movable, true);
+    const [callback] = (await detent.runs.get(run_id)).callbacks;
+    await detent.answer(callback?.url ?? "", {});
+    assert.equal((await detent.runs.wait(run_id, { timeout: 30 })).status, "failed");
+    const items: unknown[] = [];
+    for await (const item of detent.runs.items(run_id, "each", { status: "success" })) items.push(item.index);
+    assert.deepEqual(items, [0, 1]);
+    assert.equal((await detent.runs.hierarchy(run_id)).root.id, run_id);
+    assert.deepEqual((await detent.runs.previewRetry(run_id, { version: "current" })).again, ["fail"]);
+    assert.deepEqual((await detent.runs.bulk("retry", which, { version: "current" })).previews?.[0]?.kept, ["wait", "each"]);
+    const retried = await detent.runs.retry(run_id, { version: "current" });
+    assert.equal((await detent.runs.get(retried.id)).version, 2);
+    assert.equal((await detent.workflows.activate("orders", 1)).current_version, 1);
+    await detent.workflows.save(JSON.stringify({ ...graph, nodes: nodes("three") }), { draft: true });
+    assert.equal((await detent.workflows.discardDraft("orders")).revision, 3);
+    assert.equal((await detent.workflows.archive("orders")).status, "archived");
+    assert.equal((await detent.workflows.reactivate("orders")).status, "active");
+    const pinned = await detent.start("orders", {}, { version: 2 });
+    assert.equal((await detent.runs.get(pinned.run_id)).version, 2);
+    await detent.workflows.archive("orders");
+    await detent.workflows.delete("orders");
+  });
+
+  test("a template becomes a workflow, and a document is rendered", async () => {
+    const ids: string[] = [];
+    for await (const one of detent.workflowTemplates.list({ limit: 3, isOfficial: true })) ids.push(one.id);
+    assert.ok(ids.length >= 10 && ids.includes("webhook-relay"));
+    const definition = { tasks: { say: { action: "core.echo", with: { text: "${config.text}" } } } };
+    const config_schema = { type: "object", properties: { text: { type: "string" } } };
+    const made = await detent.workflowTemplates.create({ id: "say", title: "Say", definition, config_schema });
+    assert.deepEqual([made.is_official, (await detent.workflowTemplates.get("say")).title], [false, "Say"]);
+    await assert.rejects(detent.workflowTemplates.instantiate("say", { text: 1 }), InvalidArgument);
+    const draft = await detent.workflowTemplates.instantiate("say", { text: "{{ x }}" }, { title: "Say it" });
+    assert.deepEqual([draft.workflow, draft.status, draft.problems], ["say-it", "draft", []]);
+    await detent.workflowTemplates.delete("say");
+    await detent.workflows.delete("say-it");
+    await detent.documentTemplates.saveSet("briefs", { title: "Briefs", team: "product" });
+    await detent.documentTemplates.create({ set: "briefs", id: "app", title: "App", body: "one {{ x }}" });
+    const saved = await detent.documentTemplates.save("briefs", "app", { title: "App", body: "two {{ x }}" });
+    assert.deepEqual([saved.changed, saved.data.version, saved.data.versions], [true, 2, [2, 1]]);
+    assert.equal((await detent.documentTemplates.render("app", { x: 5 }, { version: 1 })).rendered_body, "one 5");
+    assert.equal((await detent.documentTemplates.disable("app", { version: 2 })).enabled, false);
+    assert.equal((await detent.documentTemplates.get("app")).version, 1);
+    assert.equal((await detent.documentTemplates.enable("app")).enabled, true);
+    const names: string[] = [];
+    for await (const one of detent.documentTemplates.list({ team: "product" })) names.push(`${one.set}/${one.id}`);
+    for await (const one of detent.documentTemplates.sets()) names.push(one.id);
+    assert.deepEqual(names, ["briefs/app", "briefs"]);
+    await assert.rejects(detent.documentTemplates.render("nope", {}), NotFound);
   });
 
   test("the same request id starts one run, and wait gives its output", async () => {
@@ -123,6 +227,28 @@ describe("against a real Detent", { timeout: 90_000 }, () => {
     await detent.workflows.save({ name: "paid", trigger, tasks: { one: { action: "core.echo" } } });
     const sent = await detent.sendEvent("order.paid", { order: 1 });
     assert.equal(sent.matched, 1);
+  });
+
+  test("an event that can never start is a dead letter, which is requeued once and purged", async () => {
+    const trigger = { type: "event", event: "order.lost" };
+    const strict = { name: "strict", trigger, tasks: { a: { action: "core.echo" } } };
+    await detent.workflows.create({ ...strict, trigger_schema: { type: "object", required: ["order"] } });
+    await detent.sendEvent("order.lost", { wrong: 1 });
+    const found = await all(detent.deadLetters.list({ kind: "event", state: "open" }));
+    assert.equal(found.length, 1);
+    const letter = await detent.deadLetters.get(found[0]?.id ?? "");
+    assert.equal(letter.workflow, "strict");
+    const counted = await detent.deadLetters.bulk({ action: "requeue", filter: { kind: "event" } });
+    assert.deepEqual([counted.matched, counted.done], [1, 0]);
+    await detent.workflows.save(strict);
+    assert.match((await detent.deadLetters.requeue(letter.id)).result ?? "", /^run_/);
+    await assert.rejects(detent.deadLetters.requeue(letter.id), Conflict);
+    assert.equal((await detent.deadLetters.purge(letter.id)).id, letter.id);
+  });
+
+  test("resources of other systems are listed, and a wrong filter is refused", async () => {
+    assert.deepEqual(await all(detent.resources({ system: "monday" })), []);
+    await assert.rejects(all(detent.resources({ id: "17" })), InvalidArgument);
   });
 
   test("errors have a type, a code and the places that are wrong", async () => {

@@ -56,6 +56,7 @@ PUBLISHED: Final[dict[str, Any]] = {
     "current_version": 2,
     "changed": True,
     "warnings": [],
+    "rehearsal": None,
 }
 DIFF: Final[dict[str, Any]] = {
     "workflow_id": _WORKFLOW,
@@ -102,11 +103,15 @@ SUMMARY: Final[dict[str, Any]] = {
     "trigger_id": None,
     "labels": {"team": "shop"},
     "hero": {"type": "order", "id": "123"},
+    "stage": None,
+    "duration_ms": 3000.0,
+    "node": None,
 }
 RUN: Final[dict[str, Any]] = {
     **SUMMARY,
     "input": {"body": {"order_id": 123}, "headers": {}, "query": {}},
     "output": {"amount": 42.5},
+    "queued_ms": 2.0,
     "paused_by": None,
     "paused_step": None,
     "callbacks": [],
@@ -355,6 +360,56 @@ WEBHOOK_IGNORED: Final[dict[str, Any]] = {
     "firing_id": _FIRING,
     "message": "the condition is false",
 }
+_COUNTS: Final[dict[str, Any]] = {
+    "completed": 41,
+    "running": 1,
+    "waiting": 2,
+    "attention": 0,
+    "failed": 3,
+    "cancelled": 0,
+    "scheduled": 1,
+}
+HISTOGRAM: Final[dict[str, Any]] = {
+    "from": "2026-02-22T00:00:00Z",
+    "to": "2026-02-23T00:00:00Z",
+    "bucket_ms": 86_400_000.0,
+    "buckets": [{"at": "2026-02-22T00:00:00Z", **_COUNTS}],
+    "totals": _COUNTS,
+    "searched_until": None,
+}
+COUNTS: Final[dict[str, Any]] = {
+    "views": {"all": 10_000, "running": 1, "waiting": 2, "person": 0, "failing": 3, "stuck": 0, "paused": 0},
+    "capped_at": 10_000,
+}
+FACETS: Final[dict[str, Any]] = {
+    "workflows": [{"value": "order-processing", "id": _WORKFLOW, "count": 47}],
+    "triggers": [{"value": "api", "count": 47}],
+    "statuses": [{"value": "completed", "count": 41}],
+    "versions": [],
+    "labels": [{"key": "team", "value": "shop", "count": 40}],
+    "runs": 47,
+    "sampled": False,
+    "searched_until": None,
+}
+SEARCH: Final[dict[str, Any]] = {
+    "workflows": [{"id": _WORKFLOW, "name": "order-processing", "title": None}],
+    "runs": [SUMMARY],
+    "heroes": [{"type": "order", "id": "123", "runs": 2}],
+    "triggers": [{"id": _TRIGGER, "name": "nightly", "workflow": "order-processing", "type": "cron"}],
+}
+HERO: Final[dict[str, Any]] = {"type": "order", "id": "123", "runs": 2, "last_run": SUMMARY}
+STATS: Final[dict[str, Any]] = {
+    "workflow_id": _WORKFLOW,
+    "workflow": "order-processing",
+    "recent": [{"id": _RUN, "status": "completed", "duration_ms": 3000.0, "accepted_at": _AT}],
+    "runs": 47,
+    "success_rate": 0.93,
+    "p50_ms": 3000.0,
+    "p95_ms": 9000.0,
+    "in_flight": {"1": 3},
+    "last_at": _AT,
+    "next_at": None,
+}
 
 
 def one(document: dict[str, Any]) -> dict[str, Any]:
@@ -363,3 +418,7 @@ def one(document: dict[str, Any]) -> dict[str, Any]:
 
 def many(document: dict[str, Any]) -> dict[str, Any]:
     return {"data": [document], "next_cursor": None}
+
+
+def searched(document: dict[str, Any]) -> dict[str, Any]:
+    return {"data": [document], "next_cursor": None, "searched_until": None}

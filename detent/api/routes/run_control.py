@@ -246,9 +246,10 @@ BULK_NAMES: Final = aliases("action", "filter", "all", "dry_run", "limit", "vers
 _WORDS: Final = Schema(one_of=[TEXT, Schema(type=OpenAPIType.ARRAY, items=TEXT)])
 FILTER: Final = record_schema(
     {
-        **dict.fromkeys(("status", "label"), _WORDS),
+        **dict.fromkeys(("status", "stage", "label", "ids"), _WORDS),
         **dict.fromkeys(("workflow", "trigger", "hero", "request_id", "origin", "parent"), TEXT),
-        **dict.fromkeys(("started_after", "started_before"), TEXT),
+        **dict.fromkeys(("started_after", "started_before", "text", "error", "view"), TEXT),
+        "version": INTEGER,
     }
 )
 _BODY: Final = takes(

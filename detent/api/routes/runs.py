@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
@@ -12,11 +11,12 @@ from litestar import Response, get, post
 from litestar.params import FromPath
 
 from detent.api.filters import read_run_page
-from detent.api.openapi import examples
+from detent.api.openapi import examples, view_examples
 from detent.api.openapi.operations import (
     ANYTHING,
     INTEGER,
     LOOK_PARAMETERS,
+    PAGE_PARAMETERS,
     RUN_PARAMETERS,
     TEXT,
     Plain,
@@ -29,6 +29,7 @@ from detent.api.openapi.operations import (
 )
 from detent.api.request import (
     AnyRequest,
+    CursorScope,
     QueryValues,
     aliases,
     commands,
@@ -36,20 +37,22 @@ from detent.api.request import (
     number_of,
     read_fields,
     refuse_if_any,
+    tenant_of,
     wait_of,
+    word_of,
 )
 from detent.api.routes.starts import is_execution
 from detent.commands import Commands
-from detent.commands.runs import RunReason
+from detent.commands.runs import RunReason, reason_documents
 from detent.documents.answers import Many, One
+from detent.documents.lists import SearchPage
 from detent.documents.runs import (
     ActionDocument,
     EvaluationDocument,
     HierarchyDocument,
-    ReasonDocument,
+    ResourceDocument,
     RunDocument,
     RunSummary,
-    RunTree,
     WhyDocument,
 )
 from detent.errors import NotFound
@@ -63,12 +66,12 @@ from detent.views.feeds import Feeds
 from detent.views.runs import entry_document, run_summary
 
 LISTS: Final = ("actions", "resources", "events", "children")
+INCLUDES: Final = (*LISTS, "context")
 _MESSAGE: Final = "the run cannot be shown"
 _MOST: Final = 200
 _USUAL: Final = 100
 _LARGEST_OFFSET: Final = 999_999_999
 _MOST_MEMBERS: Final = 1_000
-_DEEPEST: Final = 64
 _LONGEST_STEP: Final = 200
 _NAMES: Final = aliases("include", "limit", "offset", "wait")
 
@@ -87,8 +90,8 @@ def read_run_query(query: bytes) -> RunQuery:
     """Read the query of one run."""
     values = QueryValues.of_query(query, _NAMES)
     include = {word for words in values.many("include", _words) for word in words}
-    for word in sorted(include - set(LISTS)):
-        values.add_problem("include", f"{shown(word)} is not one of {', '.join(LISTS)}")
+    for word in sorted(include - set(INCLUDES)):
+        values.add_problem("include", f"{shown(word)} is not one of {', '.join(INCLUDES)}")
     limit = values.last("limit", lambda text: number_of(text, 1, _MOST))
     offset = values.last("offset", lambda text: number_of(text, 0, _LARGEST_OFFSET))
     wait = values.last("wait", wait_of)
@@ -101,7 +104,10 @@ def _words(text: str) -> list[str]:
 
 
 async def include(commands: Commands, feeds: Feeds, run: bytes, document: RunDocument, look: RunQuery) -> None:
-    """Add the requested lists to a document. `more` gets the names of the lists that have further items."""
+    """Add the requested lists to a document, and what its steps can read. `more` gets the names of the lists that have
+    further items."""
+    if "context" in look.include:
+        document.context = await commands.runs.context(run)
     document.more = []
     for name in LISTS:
         if name not in look.include:
@@ -124,10 +130,9 @@ async def _list(
             return [entry_document(entry) for entry in events.entries], bool(rest and rest.entries)
         case "children":
             rows, goes_on = await commands.runs.children(run, limit=look.limit, offset=look.offset)
-            return [run_summary(row) for row in rows], goes_on
+            return [run_summary(row, commands.now()) for row in rows], goes_on
         case _:
-            # No part of this version links resources of other systems to a run.
-            return [], False
+            return await commands.runs.resources(run, limit=look.limit, offset=look.offset)
 
 
 def _cut(items: list[Any], look: RunQuery) -> tuple[list[Any], bool]:
@@ -142,37 +147,6 @@ def _actions(document: RunDocument) -> list[ActionDocument]:
         for attempt in step.attempts
     ]
     return sorted(found, key=lambda action: (action.finished_at, action.step))
-
-
-async def read_tree(commands: Commands, row: RunRow, limit: int) -> tuple[RunTree, bool]:
-    """Return the tree of runs a run belongs to, of up to `limit` runs, and whether it is complete."""
-    top = await _first(commands, row)
-    root = _tree(top)
-    waiting, left = deque([(top.id, root)]), limit - 1
-    is_complete = True
-    while waiting and left:
-        run, tree = waiting.popleft()
-        rows, tree.more = await commands.runs.children(run, limit=left)
-        tree.children = [_tree(child) for child in rows]
-        waiting.extend(zip((child.id for child in rows), tree.children, strict=True))
-        left -= len(rows)
-        is_complete &= not tree.more
-    return root, is_complete and not waiting
-
-
-async def _first(commands: Commands, row: RunRow) -> RunRow:
-    for _ in range(_DEEPEST):
-        if row.parent is None:
-            break
-        try:
-            row = await commands.runs.row(show(RUN, row.parent))
-        except NotFound:
-            break  # the parent was deleted before its children, by another retention time
-    return row
-
-
-def _tree(row: RunRow) -> RunTree:
-    return RunTree(**msgspec.structs.asdict(run_summary(row)), children=[])
 
 
 BASES: Final = ("/api/v1/runs", "/api/v1/executions")
@@ -200,21 +174,23 @@ def places(rest: str = "", *, below: bool = True) -> list[str]:
     summary="List runs",
     operation_class=operation(*RUN_PARAMETERS),
     responses={
-        **answers(200, Many[RunSummary], "A page of the list.", examples.many(examples.SUMMARY)),
+        **answers(200, SearchPage[RunSummary], "A page of the list.", examples.searched(examples.SUMMARY)),
         **refusals(400, 404),
     },
 )
-async def list_runs(request: AnyRequest, workflow: Workflow = None) -> Response[Many[RunSummary]]:
+async def list_runs(request: AnyRequest, workflow: Workflow = None) -> Response[SearchPage[RunSummary]]:
     """List runs, newest first. Every filter narrows the list; an unknown filter is refused. Names in camelCase, and
-    statuses such as `Succeeded`, are accepted too."""
+    statuses such as `Succeeded`, are accepted too. A filter without an index looks at 50,000 runs at most:
+    `searched_until` then says how far, and the next page, after one that may be empty, goes on from there."""
     bound = commands(request)
     below = None if workflow is None else await _workflow_id(bound, workflow)
     page = await read_run_page(bound, request.scope["query_string"], below=below)
-    rows = await bound.runs.find(
-        limit=page.limit + 1, where=page.where, cursor=page.cursor, oldest_first=page.oldest_first
+    found = await bound.lists.find(
+        limit=page.limit, where=page.where, cursor=page.cursor, oldest_first=page.oldest_first
     )
-    found = [_summary(request, row) for row in rows[: page.limit]]
-    return Response(Many(found, page.scope.cursor(rows[page.limit - 1].id) if len(rows) > page.limit else None))
+    shown = [named(request, one) for one in await bound.lists.summaries(found.rows, progress=page.progress)]
+    until = None if found.searched_until is None else as_datetime(found.searched_until)
+    return Response(SearchPage(shown, None if found.next is None else page.scope.cursor(found.next), until))
 
 
 @get(
@@ -322,14 +298,48 @@ async def evaluate_run(request: AnyRequest, run: FromPath[str]) -> RunAnswer:
     },
 )
 async def get_run_hierarchy(request: AnyRequest, run: FromPath[str]) -> RunAnswer:
-    """Return the tree of parents and children of a run. Its root is the run that was started first."""
+    """Return the tree of parents and children of a run. Its root is the run that was started first. The pages of a map
+    are left out: the runs that they started are in `maps` of the run that has the map."""
     values = QueryValues.of_query(request.scope["query_string"], aliases("limit"))
     limit = values.last("limit", lambda text: number_of(text, 1, _MOST_MEMBERS))
     values.refuse("the tree cannot be shown")
-    row = await commands(request).runs.row(run)
-    root, is_complete = await read_tree(commands(request), row, limit or _MOST_MEMBERS)
-    document = HierarchyDocument(run_id=show(RUN, row.id), complete=is_complete, root=root)
-    return run_answer(request, document)
+    return run_answer(request, await commands(request).hierarchy.read(run, limit=limit or _MOST_MEMBERS))
+
+
+_PLACE: Final = msgspec.json.Decoder(tuple[str, str, str])
+
+
+@get(
+    "/api/v1/resources",
+    tags=["runs"],
+    summary="Find the runs that have resources of other systems",
+    operation_class=operation(
+        query("system", TEXT, "Only resources of this system.", "monday"),
+        query("type", TEXT, "Only resources of this type; needs `system`.", "item"),
+        query("id", TEXT, "The one with this id; needs `system` and `type`.", "17"),
+        *PAGE_PARAMETERS,
+    ),
+    responses={
+        **answers(200, Many[ResourceDocument], "A page of the list.", examples.many(view_examples.RESOURCE)),
+        **refusals(400),
+    },
+)
+async def list_resources(request: AnyRequest) -> Many[ResourceDocument]:
+    """List the resources of other systems that steps have linked, by system, type and id. Each belongs to one run."""
+    values = QueryValues.of_query(request.scope["query_string"], aliases("system", "type", "id", "limit", "cursor"))
+    system, type_, id_ = (values.one(name, word_of) for name in ("system", "type", "id"))
+    if (type_ is not None and system is None) or (id_ is not None and type_ is None):
+        name, needed = ("id", "system and type") if id_ is not None else ("type", "system")
+        values.add_problem(name, f"can only be used together with {needed}")
+    scope = CursorScope("resources", tenant_of(request), system, type_, id_)
+    limit, after = values.limit(), values.cursor(lambda text: _PLACE.decode(scope.place(text)))
+    values.refuse("the list cannot be read")
+    found = await commands(request).runs.find_resources(
+        limit=limit + 1, system=system, type_=type_, id_=id_, after=after
+    )
+    last = found[limit - 1] if len(found) > limit else None
+    more = None if last is None else scope.cursor(msgspec.json.encode((last.system, last.type, last.id)))
+    return Many(found[:limit], more)
 
 
 Shown = TypeVar("Shown", bound=RunSummary | HierarchyDocument | WhyDocument | EvaluationDocument)
@@ -366,27 +376,23 @@ async def _workflow_id(bound: Commands, key: str) -> bytes:
         return id_
 
 
-def _summary(request: AnyRequest, row: RunRow) -> RunSummary:
-    return named(request, run_summary(row))
-
-
 def _why(row: RunRow, status: str, reasons: Sequence[RunReason]) -> WhyDocument:
     return WhyDocument(
         run_id=show(RUN, row.id),
         status=status,
         summary=reasons[0].message if reasons else f"The run is {status}.",
-        reasons=[
-            ReasonDocument(
-                kind=one.kind,
-                message=one.message,
-                step=one.step,
-                since=None if one.since is None else as_datetime(one.since),
-                until=None if one.until is None else as_datetime(one.until),
-                details=one.details or None,
-            )
-            for one in reasons
-        ],
+        reasons=reason_documents(reasons),
     )
 
 
-ROUTES = [list_runs, get_run, cancel_run, pause_run, resume_run, explain_run, evaluate_run, get_run_hierarchy]
+ROUTES = [
+    list_runs,
+    get_run,
+    cancel_run,
+    pause_run,
+    resume_run,
+    explain_run,
+    evaluate_run,
+    get_run_hierarchy,
+    list_resources,
+]

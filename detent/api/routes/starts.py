@@ -2,6 +2,7 @@
 
 On `/trigger` and webhooks the whole body is the input of the run; options are in the query and in `Idempotency-Key`. On
 `/execute` the body is an envelope with input and options. Below `/executions`, documents have `execution_id` and `id`.
+With `dry_run` nothing is started: the answer says what the run would do.
 """
 
 from __future__ import annotations
@@ -51,9 +52,12 @@ from detent.api.request import (
 )
 from detent.commands import Commands, StartAnswer
 from detent.commands.drafts import VersionKey
+from detent.commands.dry_run.document import dry_run_document
+from detent.commands.dry_run.part import DryRunRequest
 from detent.documents.answers import NULL, One
+from detent.documents.dry_run import DryRunDocument
 from detent.documents.runs import ExecutionStarted, StartedDocument
-from detent.errors import InvalidInput
+from detent.errors import InvalidInput, Problem
 from detent.ids import RUN, WORKFLOW, show
 from detent.instant import Instant, as_datetime, micros
 from detent.run.start import StartRequest
@@ -69,16 +73,17 @@ T = TypeVar("T")
 
 MOST_LABELS: Final = 64
 LARGEST_PRIORITY: Final = 1_000
+LONGEST_CORRELATION: Final = 200
 TENANT: Final = "default"
 #: The principal of a start that names none.
 SYSTEM: Final[Mapping[str, Any]] = {"userId": "system", "displayName": "System", "email": None}
 _MESSAGE: Final = "the run cannot be started"
 #: The options of a webhook request. Everything else in its query is written by another system, and is input.
 WEBHOOK_OPTIONS: Final = aliases("start_at", "wait", "label", "hero", "allow_multiple")
-_OPTIONS: Final = {**WEBHOOK_OPTIONS, **aliases("version")}
+_OPTIONS: Final = {**WEBHOOK_OPTIONS, **aliases("version", "dry_run", "from_run")}
 _ENVELOPE_NAMES: Final = aliases(
     *("request_id", "principal", "trigger", "spec", "priority", "tenant_id", "labels", "hero", "start_at"),
-    *("allow_multiple", "version"),
+    *("allow_multiple", "version", "correlation_id", "dry_run", "from_run", "answers"),
 )
 _PRINCIPAL: Final = aliases("user_id", "display_name", "email")
 _HERO: Final = aliases("type", "id")
@@ -86,10 +91,12 @@ _HERO: Final = aliases("type", "id")
 
 @dataclass(frozen=True, slots=True)
 class StartCall:
-    """A start, and for how many seconds the answer waits for the end of the run. `None`: it does not wait."""
+    """A start, and for how many seconds the answer waits for the end of the run. `None`: it does not wait. With `dry`
+    nothing is started."""
 
     request: StartRequest
     wait: float | None = None
+    dry: DryRunRequest | None = None
 
 
 ReadStart = Callable[[str, Headers, bytes, bytes, Clock], StartCall]
@@ -109,11 +116,17 @@ class Options:
     hero: tuple[str, str] | None = None
     allow_multiple: bool | None = None
     version: VersionKey | None = None
+    dry_run: bool | None = None
+    from_run: str | None = None
+    answers: Any = None
 
     def call(
         self, workflow: str, body: Any, *, priority: int | None = None, extra: Mapping[str, Any] | None = None
     ) -> StartCall:
         """Build the start. Raise InvalidInput with every problem of the options."""
+        if not self.dry_run and (self.from_run is not None or self.answers is not None):
+            name = "from_run" if self.answers is None else "answers"
+            self.problems.add(name, "is for a dry run only: write dry_run=true too")
         refuse_if_any(self.problems, _MESSAGE)
         request = StartRequest(
             workflow,
@@ -129,7 +142,7 @@ class Options:
             allow_multiple=bool(self.allow_multiple),
             version=self.version,
         )
-        return StartCall(request, self.wait)
+        return StartCall(request, self.wait, DryRunRequest(self.answers, self.from_run) if self.dry_run else None)
 
 
 def read_trigger(workflow: str, headers: Headers, query: bytes, body: bytes, now: Clock) -> StartCall:
@@ -149,6 +162,9 @@ def read_execute(workflow: str, headers: Headers, query: bytes, body: bytes, now
         problems.add("tenantId", f"there is no tenant but {TENANT!r}")
     priority = envelope.integer("priority", least=-LARGEST_PRIORITY, most=LARGEST_PRIORITY)
     extra = {"principal": _principal(envelope), "spec": envelope.get("spec")}
+    correlation = envelope.text("correlation_id", most=LONGEST_CORRELATION)
+    if correlation is not None:
+        extra["correlation_id"] = correlation
     return options.call(workflow, envelope.values.get("trigger", {}), priority=priority, extra=extra)
 
 
@@ -197,6 +213,10 @@ def _set(options: Options, ours: str, path: str, value: str, now: Clock) -> None
             options.version = _tried(lambda: version_of(value), path, options.problems)
         case "allow_multiple":
             options.allow_multiple = _tried(lambda: flag_of(value), path, options.problems)
+        case "dry_run":
+            options.dry_run = _tried(lambda: flag_of(value), path, options.problems)
+        case "from_run":
+            options.from_run = _tried(lambda: word_of(value, ID_LIMIT), path, options.problems)
         case _:
             options.hero = _tried(lambda: pair_of(value), path, options.problems)
 
@@ -219,7 +239,7 @@ def _add_label(options: Options, path: str, text: str) -> None:
 
 def _take_envelope(envelope: Fields, options: Options, now: Clock) -> None:
     """Read the options in the envelope. An option that is also in the query or headers must have the same value."""
-    names = ("request_id", "start_at", "hero", "allow_multiple", "version")
+    names = ("request_id", "start_at", "hero", "allow_multiple", "version", "dry_run", "from_run")
     before = {name: getattr(options, name) for name in names}
     request_id, start_at = envelope.get("request_id"), envelope.get("start_at")
     if request_id is not None:
@@ -231,6 +251,11 @@ def _take_envelope(envelope: Fields, options: Options, now: Clock) -> None:
             _set(options, "start_at", "startAt", text, now)
     if envelope.get("allow_multiple") is not None:
         options.allow_multiple = envelope.boolean("allow_multiple", False)
+    if envelope.get("dry_run") is not None:
+        options.dry_run = envelope.boolean("dry_run", False)
+    if envelope.get("from_run") is not None:
+        options.from_run = envelope.text("from_run", most=ID_LIMIT)
+    options.answers = envelope.get("answers")
     version = envelope.get("version")
     if version is not None:
         text = str(version) if isinstance(version, str | int) and not isinstance(version, bool) else ""
@@ -300,6 +325,8 @@ def _tried(read: Callable[[], T], path: str, problems: Problems) -> T | None:
         return None
 
 
+#: What 200 means for a start.
+_KNOWN_OR_DRY: Final = "The request id is known: this is the run it started. Or a dry run: what the run would do."
 BASE: Final = "/api/v1/executions"
 WORKFLOWS: Final = "/api/v1/workflows"
 _ENVELOPE_SCHEMA: Final = takes(
@@ -311,6 +338,11 @@ _ENVELOPE_SCHEMA: Final = takes(
             "principal": record_schema({"userId": TEXT, "displayName": TEXT, "email": TEXT}, required=["userId"]),
             "trigger": Schema(description="What becomes `trigger.body`, any JSON value."),
             "spec": ANYTHING,
+            "correlationId": Schema(
+                type=OpenAPIType.STRING,
+                max_length=LONGEST_CORRELATION,
+                description="An id of the caller, for the run and all runs below it.",
+            ),
             "priority": INTEGER,
             "tenantId": Schema(type=OpenAPIType.STRING, enum=["default"]),
             "labels": Schema(type=OpenAPIType.OBJECT, additional_properties=TEXT),
@@ -324,6 +356,13 @@ _ENVELOPE_SCHEMA: Final = takes(
                 description="The version to run, a number; `draft` runs the draft. The current one by default.",
             ),
             "startAt": Schema(type=OpenAPIType.STRING, description="An instant, or a time from now such as `10m`."),
+            "dryRun": Schema(type=OpenAPIType.BOOLEAN, description="Start nothing and say what the run would do."),
+            "answers": Schema(
+                type=OpenAPIType.OBJECT,
+                additional_properties=True,
+                description="Of a dry run: the answers to effects, by step. Each is a value, or says more with `$`.",
+            ),
+            "fromRun": Schema(type=OpenAPIType.STRING, description="Of a dry run: take answers from this past run."),
         }
     ),
     {
@@ -368,15 +407,19 @@ def started_document(started: StartAnswer, ended: RunRow | None = None) -> Start
     operation_class=operation(*START_PARAMETERS, body=DATA),
     responses={
         **answers(201, One[StartedDocument], "The run was started.", examples.one(examples.STARTED)),
-        **answers(200, One[StartedDocument], "The request id is known: this is the run it started."),
+        **answers(200, One[StartedDocument] | One[DryRunDocument], _KNOWN_OR_DRY),
         **refusals(400, 403, 404, 409, 413),
     },
     request_max_body_size=INPUT_LIMIT,
 )
-async def trigger_workflow(request: AnyRequest, workflow: FromPath[str]) -> Response[One[StartedDocument]]:
+async def trigger_workflow(request: AnyRequest, workflow: FromPath[str]) -> Response[Any]:
     """Start a run. The whole body is `trigger.body`; the rest of the query is `trigger.query`. When this answers, the
-    run is durable and will come to an end."""
-    started, ended = await _start(request, workflow, read_trigger)
+    run is durable and will come to an end. With `dry_run` nothing is started or written: effects are answered from the
+    run `from_run`, or from examples, and the answer has the route, each rendered request and the output."""
+    call = read_trigger(workflow, *await _parts(request))
+    if call.dry is not None:
+        return await _dry_run(request, call.request, call.dry)
+    started, ended = await _start(request, call)
     document = started_document(started, ended)
     headers = {"Location": location_of(document)}
     return Response(One(document), status_code=201 if started.is_new else 200, headers=headers)
@@ -390,15 +433,19 @@ async def trigger_workflow(request: AnyRequest, workflow: FromPath[str]) -> Resp
     operation_class=operation(*START_PARAMETERS, body=_ENVELOPE_SCHEMA),
     responses={
         **answers(202, One[ExecutionStarted], "The run was started.", examples.one(examples.EXECUTION)),
-        **answers(200, One[ExecutionStarted], "The request id is known: this is the run it started."),
+        **answers(200, One[ExecutionStarted] | One[DryRunDocument], _KNOWN_OR_DRY),
         **refusals(400, 403, 404, 409, 413),
     },
     request_max_body_size=INPUT_LIMIT,
 )
-async def execute_workflow(request: AnyRequest, workflow: FromPath[str]) -> Response[One[ExecutionStarted]]:
+async def execute_workflow(request: AnyRequest, workflow: FromPath[str]) -> Response[Any]:
     """Start a run. The envelope's `trigger` is `trigger.body`. The default `principal` is the system. Names may be
-    written in snake_case too."""
-    started, ended = await _start(request, workflow, read_execute)
+    written in snake_case too. With `dryRun` nothing is started or written: effects are answered from `answers`, from
+    the run `fromRun`, or from examples."""
+    call = read_execute(workflow, *await _parts(request))
+    if call.dry is not None:
+        return await _dry_run(request, call.request, call.dry)
+    started, ended = await _start(request, call)
     document = _execution(started_document(started, ended))
     place = {"Location": document.status_url}
     return Response(One(document), status_code=202 if started.is_new else 200, headers=place)
@@ -420,8 +467,11 @@ def _execution(started: StartedDocument) -> ExecutionStarted:
 async def start(
     commands: Commands, read: ReadStart, workflow: str, scope: HTTPScope, body: bytes
 ) -> tuple[StartAnswer, float | None]:
-    """Start the run of a request. Return it, and for how many seconds the answer waits for its end."""
+    """Start the run of a request. Return it, and for how many seconds the answer waits for its end. Raise InvalidInput
+    for a dry run: it has an answer of another kind."""
     call = read(workflow, scope["headers"], scope["query_string"], body, commands.now)
+    if call.dry is not None:
+        raise InvalidInput(_MESSAGE, [Problem("dry_run", "write it as it is, without percent signs")])
     return await commands.starts.start(call.request), call.wait
 
 
@@ -430,13 +480,24 @@ def location_of(document: StartedDocument) -> str:
     return f"{WORKFLOWS}/{document.workflow_id}/runs/{document.run_id}"
 
 
-async def _start(request: AnyRequest, workflow: str, read: ReadStart) -> tuple[StartAnswer, RunRow | None]:
+async def _parts(request: AnyRequest) -> tuple[Headers, bytes, bytes, Clock]:
+    """Return what a start is read from."""
+    scope = request.scope
+    return scope["headers"], scope["query_string"], await request.body(), commands(request).now
+
+
+async def _start(request: AnyRequest, call: StartCall) -> tuple[StartAnswer, RunRow | None]:
     """Start a run. If the request waits, return its row too, after the run has ended or the time is over."""
-    started, wait = await start(commands(request), read, workflow, request.scope, await request.body())
-    if wait is None:
+    started = await commands(request).starts.start(call.request)
+    if call.wait is None:
         return started, None
-    await feeds(request).ended(started.run, wait)
+    await feeds(request).ended(started.run, call.wait)
     return started, await commands(request).runs.row(show(RUN, started.run))
+
+
+async def _dry_run(request: AnyRequest, start: StartRequest, asked: DryRunRequest) -> Response[One[DryRunDocument]]:
+    found, version = await commands(request).dry_runs.run(start, asked)
+    return Response(One(dry_run_document(found, version)), status_code=200)
 
 
 ROUTES = [trigger_workflow, execute_workflow]

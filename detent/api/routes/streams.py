@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import aclosing
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import msgspec
 from litestar import Request, Response, get
@@ -14,9 +14,10 @@ from litestar.params import FromPath
 from litestar.response.base import ASGIResponse
 from litestar.types import HTTPResponseBodyEvent, Receive, Send
 
+from detent.api.errors import answer_of
 from detent.api.openapi.operations import INTEGER, TEXT, answers, header, operation, query, refusals
 from detent.api.request import AnyRequest, QueryValues, feeds, grouped, number_of, tenant_of, wait_of
-from detent.documents.answers import Many
+from detent.documents.answers import Many, One, as_json
 from detent.documents.journal import EntryDocument
 from detent.errors import NotFound, StoreError
 from detent.ids import RUN, InvalidId, parse, show
@@ -29,7 +30,10 @@ MEDIA_TYPE: Final = "text/event-stream"
 # A proxy must neither cache a stream nor buffer it.
 _HEADERS: Final = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
+T = TypeVar("T", bound=msgspec.Struct)
 Frames = AsyncGenerator[bytes, None]
+#: Hears the progress of some work, as a document.
+Report = Callable[[msgspec.Struct], None]
 
 
 def frame(data: bytes, *, event: str, id_: int | None = None) -> bytes:
@@ -93,8 +97,8 @@ _AWAY_PAUSE: Final = 1.0
 _ENTRIES: Final = 50
 _MESSAGE: Final = "the events cannot be read"
 _LARGEST_SEQ: Final = 2**31 - 1
-_BEGIN: Final = b"retry: 1000\n\n"
-_STILL_HERE: Final = b": still here\n\n"
+BEGIN: Final = b"retry: 1000\n\n"
+STILL_HERE: Final = b": still here\n\n"
 _AFTER: Final = query("after", INTEGER, "The `seq` of the last known entry; later entries are returned.", 12)
 _encoder = msgspec.json.Encoder()
 
@@ -144,15 +148,80 @@ async def list_run_events(request: AnyRequest, run: FromPath[str]) -> Response[d
     return Response({"data": data, "next_cursor": None if found.is_all else str(last)})
 
 
+async def answer_with_progress(
+    request: AnyRequest, work: Callable[[Report | None], Coroutine[Any, Any, T]]
+) -> Response[Any]:
+    """Answer with the document that `work` returns. A client that accepts a stream receives `progress` events while it
+    works, as often as it can read them, then a `result` or an `error`. An error before the first report is an answer
+    like any other. `work` is cancelled if the client disconnects from the stream."""
+    if MEDIA_TYPE not in request.headers.get("accept", ""):
+        return Response(One(await work(None)))
+    feed = _ProgressFeed(work)
+    await feed.begun()
+    return EventStream(feed.frames(request.method, request.url.path))
+
+
+class _ProgressFeed:
+    """Work in a task of its own, and its latest report that was not sent yet."""
+
+    def __init__(self, work: Callable[[Report | None], Coroutine[Any, Any, Any]]) -> None:
+        self._report: Any = None
+        self._news = asyncio.Event()
+        self._task = asyncio.create_task(work(self._hear))
+        self._task.add_done_callback(lambda _: self._news.set())
+
+    def _hear(self, report: Any) -> None:
+        self._report = report
+        self._news.set()
+
+    async def begun(self) -> None:
+        """Wait for the first report or the end. Raise the error of work that failed before it reported anything."""
+        try:
+            await self._news.wait()
+        except asyncio.CancelledError:
+            self._task.cancel()
+            raise
+        if self._task.done() and self._report is None:
+            self._task.result()
+
+    async def frames(self, method: str, path: str) -> Frames:
+        try:
+            yield BEGIN
+            while not self._task.done() or self._report is not None:
+                try:
+                    async with asyncio.timeout(HEARTBEAT):
+                        await self._news.wait()
+                except TimeoutError:
+                    yield STILL_HERE
+                self._news.clear()
+                report, self._report = self._report, None
+                if report is not None:
+                    yield frame(_encoder.encode(report), event="progress")
+            yield self._end(method, path)
+        finally:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    def _end(self, method: str, path: str) -> bytes:
+        error = self._task.exception()
+        if error is None:
+            return frame(_encoder.encode(One(self._task.result())), event="result")
+        if not isinstance(error, Exception):
+            raise error
+        refused = answer_of(error, method, path)
+        document = {"status": refused.status_code, **as_json(refused.content)}
+        return frame(_encoder.encode(document), event="error")
+
+
 async def _frames(feeds: Feeds, tenant: int, run: bytes, after: int) -> Frames:
-    yield _BEGIN
+    yield BEGIN
     with feeds.reader(run, after=after) as reader:
         while not reader.is_done:
             entry = await reader.next(HEARTBEAT)
             if entry is not None:
                 yield _shown(entry)
             elif not reader.is_done:
-                yield _STILL_HERE
+                yield STILL_HERE
         has_ended = reader.has_ended
     if has_ended:
         end = {"run_id": show(RUN, run), "status": await _final_status(feeds, tenant, run)}

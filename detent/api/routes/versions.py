@@ -7,12 +7,15 @@ from typing import Any, Final
 
 import msgspec
 from litestar import Response, delete, get, post
+from litestar.openapi.spec import Schema
+from litestar.openapi.spec.enums import OpenAPIType
 from litestar.params import FromPath
 
 from detent.api.filters import read_version_page
 from detent.api.openapi import examples
 from detent.api.openapi.operations import (
     BOOLEAN,
+    INTEGER,
     PAGE_PARAMETERS,
     TEXT,
     Plain,
@@ -22,7 +25,10 @@ from detent.api.openapi.operations import (
     query,
     refusals,
 )
+from detent.api.rehearsal import rehearsal_document
 from detent.api.request import AnyRequest, QueryValues, aliases, commands, flag_of, tenant_of, version_of
+from detent.api.routes.rehearsals import days_of, progress_of
+from detent.api.routes.streams import Report, answer_with_progress
 from detent.api.routes.workflows import (
     BASE,
     WorkflowAnswer,
@@ -30,8 +36,9 @@ from detent.api.routes.workflows import (
     problem_documents,
     revision_tag,
     show_workflow,
-    without_secrets,
 )
+from detent.commands.drafts import PublishAnswer
+from detent.commands.rehearsal import USUAL_DAYS, RehearsalRequest
 from detent.commands.versions import VersionDiff
 from detent.documents.answers import Many, One
 from detent.documents.workflows import (
@@ -47,6 +54,7 @@ from detent.documents.workflows import (
     WorkflowDocument,
 )
 from detent.forms.definition import read_definition
+from detent.forms.triggers import without_secrets
 from detent.graph.diff import ABSENT, FieldChange, as_plain
 from detent.graph.model import Edge, Step
 from detent.ids import WORKFLOW, show
@@ -55,6 +63,10 @@ from detent.store.rows import DraftRow, VersionRow, WorkflowRow
 
 _TAGS: Final = ["workflows"]
 _MESSAGE: Final = "the request cannot be read"
+_REPORT: Final = "report"
+_STRICT: Final = "strict"
+_REHEARSE: Final = Schema(type=OpenAPIType.STRING, enum=[_REPORT, _STRICT])
+_PUBLISH_NAMES: Final = aliases("auto_activate", "validate_parameters", "rehearse", "days")
 _IF_MATCH: Final = header("If-Match", "The `ETag` of the draft; 412 if it was saved again since.", '"d3"')
 _NOW: Final = answers(200, One[WorkflowDocument], "The workflow as it is now.", examples.one(examples.WHOLE_WORKFLOW))
 _SHOWN: Final[dict[str, Any]] = {
@@ -76,6 +88,10 @@ _USUAL_EDGE: Final = as_plain(Edge("", ""))
     operation_class=operation(
         query("autoActivate", BOOLEAN, "Make the version current and the workflow active; true by default.", True),
         query("validateParameters", BOOLEAN, "Also refuse templates that no input can render.", False),
+        query(
+            "rehearse", _REHEARSE, "`report`: rehearse the draft first. `strict`: and refuse it if need be.", "strict"
+        ),
+        query("days", INTEGER, "With `rehearse`: finished runs of so many days, by default 7.", 7),
         _IF_MATCH,
     ),
     responses={
@@ -83,21 +99,49 @@ _USUAL_EDGE: Final = as_plain(Edge("", ""))
         **refusals(400, 403, 404, 409, 412),
     },
 )
-async def publish_workflow(request: AnyRequest, workflow: FromPath[str]) -> Response[One[PublishedDocument]]:
+async def publish_workflow(request: AnyRequest, workflow: FromPath[str]) -> Response[Any]:
     """Make an immutable version of the draft, after checking it completely. The text of an older version makes that
-    version current. A workflow without a draft is published already, and nothing changes."""
-    names = aliases("auto_activate", "validate_parameters")
-    values = QueryValues.of_query(request.scope["query_string"], names)
+    version current. A workflow without a draft is published already, and nothing changes.
+
+    With `rehearse` the draft is run over recorded runs first, as `/rehearse` does, and the answer has the `rehearsal`.
+    `strict` refuses to publish (409, `rehearsal_failed`) if a run would fail or a run in flight could not be moved. The
+    `details` then have the rehearsal. With `Accept: text/event-stream` the progress is streamed, as of `/rehearse`."""
+    values = QueryValues.of_query(request.scope["query_string"], _PUBLISH_NAMES)
     activate, checks = (values.one(name, flag_of) for name in ("auto_activate", "validate_parameters"))
+    mode, days = values.one("rehearse", _rehearse_of), values.one("days", days_of)
+    if days is not None and not mode:
+        values.add_problem("days", "is for a rehearsal; add rehearse=report or rehearse=strict")
     values.refuse(_MESSAGE)
-    row = await commands(request).workflows.get(workflow)
-    done = await commands(request).drafts.publish(
-        workflow,
-        activate=activate is not False,
-        expected=expected_revision(request.headers.get("if-match"), row),
-        check_parameters=bool(checks),
-    )
-    document = PublishedDocument(
+    bound = commands(request)
+    expected = expected_revision(request.headers.get("if-match"), await bound.workflows.get(workflow))
+
+    async def work(report: Report | None) -> PublishedDocument:
+        asked = RehearsalRequest(
+            USUAL_DAYS if days is None else days, strict=mode == _STRICT, progress=progress_of(report)
+        )
+        done = await bound.drafts.publish(
+            workflow,
+            activate=activate is not False,
+            expected=expected,
+            check_parameters=bool(checks),
+            rehearsal=asked if mode else None,
+        )
+        return _published(done)
+
+    return await answer_with_progress(request, work)
+
+
+def _rehearse_of(text: str) -> str:
+    """Read how to rehearse: empty for not at all."""
+    known = {_REPORT: _REPORT, _STRICT: _STRICT, "true": _REPORT, "false": ""}
+    try:
+        return known[text.lower()]
+    except KeyError:
+        raise ValueError(f"must be {_REPORT} or {_STRICT}") from None
+
+
+def _published(done: PublishAnswer) -> PublishedDocument:
+    return PublishedDocument(
         workflow_id=show(WORKFLOW, done.workflow.id),
         workflow=done.workflow.name,
         version=done.version,
@@ -105,8 +149,8 @@ async def publish_workflow(request: AnyRequest, workflow: FromPath[str]) -> Resp
         current_version=done.workflow.version,
         changed=done.changed,
         warnings=list(done.warnings),
+        rehearsal=None if done.rehearsal is None else rehearsal_document(done.rehearsal),
     )
-    return Response(One(document))
 
 
 @post(BASE + "/{workflow:str}/archive", summary="Archive a workflow", **_SHOWN)

@@ -33,7 +33,8 @@ from detent.api.request import AnyRequest, commands, read_fields, refuse_if_any,
 from detent.api.routes.starts import WEBHOOK_OPTIONS, read_options
 from detent.api.routes.triggers import BASE
 from detent.api.server.guards import reason_against
-from detent.documents.answers import One, Refusal
+from detent.documents.answers import One
+from detent.documents.refusals import Refusal
 from detent.documents.triggers import EventReceipt, MatchedTrigger, WebhookDocument
 from detent.errors import AlreadyActive, Forbidden, LimitExceeded, NotFound, NotStartable, TooLarge
 from detent.forms.triggers import LONGEST_EVENT_TYPE

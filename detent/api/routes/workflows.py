@@ -37,13 +37,14 @@ from detent.api.request import (
     tenant_of,
     version_of,
 )
+from detent.catalog.manifest_schema import published_schema
 from detent.commands.drafts import DRAFT, problems_of
 from detent.documents.answers import FieldProblem, Many, One
 from detent.documents.workflows import DraftSummary, SavedWorkflowAnswer, WorkflowDocument
 from detent.errors import InvalidDefinition, NotFound, PreconditionFailed, Problem
-from detent.forms.compile import Form, form_of, name_in, schema_of
+from detent.forms.compile import Form, form_of, name_in
 from detent.forms.definition import read_definition
-from detent.forms.triggers import HIDDEN
+from detent.forms.triggers import without_secrets
 from detent.graph import codec
 from detent.ids import WORKFLOW, show
 from detent.instant import Instant, as_datetime
@@ -262,19 +263,6 @@ async def disable_workflow(request: AnyRequest, workflow: FromPath[str]) -> Work
     return await show_workflow(request, await commands(request).workflows.enable(workflow, enabled=False))
 
 
-def without_secrets(definition: dict[str, Any]) -> dict[str, Any]:
-    """Return a definition without the secrets that its trigger checks signatures with."""
-    trigger = definition.get("trigger")
-    if not isinstance(trigger, dict):
-        return definition
-    signature = trigger.get("signature")
-    if not isinstance(signature, dict) or "secrets" not in signature:
-        return definition
-    secrets = signature["secrets"] if isinstance(signature["secrets"], list) else [signature["secrets"]]
-    hidden = [HIDDEN if isinstance(secret, str) else secret for secret in secrets]
-    return {**definition, "trigger": {**trigger, "signature": {**signature, "secrets": hidden}}}
-
-
 def problem_documents(draft: DraftRow) -> list[FieldProblem]:
     """Return what keeps a draft from being published."""
     return [FieldProblem(**one) for one in problems_of(draft)]
@@ -294,7 +282,7 @@ def workflow_document(
     if draft is not None:
         summary = DraftSummary(draft.revision, problem_documents(draft), draft.author, as_datetime(draft.updated_at))
     if step_count is None:
-        step_count = len(codec.decode(row.graph).steps) if row.graph else 0
+        step_count = codec.count_steps(row.graph) if row.graph else 0
     return WorkflowDocument(
         id=show(WORKFLOW, row.id),
         name=row.name,
@@ -401,9 +389,9 @@ def _list(rows: Sequence[WorkflowRow]) -> list[WorkflowDocument]:
     responses={**answers(200, dict[str, Any], "The schema, draft 2020-12."), **refusals(403, 404)},
 )
 async def read_schema(request: AnyRequest, form: FromPath[str]) -> Response[dict[str, Any]]:
-    """Return the JSON Schema of definitions of a form: `graph`. A definition that the schema accepts can still be
-    refused: a schema cannot see what refers to what."""
-    return Response(dict(schema_of(form)), headers={"Cache-Control": "max-age=300"})
+    """Return the JSON Schema of definitions of a form, `graph`, or of manifests, `connector`. What the schema accepts
+    can still be refused: a schema cannot see what refers to what."""
+    return Response(dict(published_schema(form)), headers={"Cache-Control": "max-age=300"})
 
 
 ROUTES = [

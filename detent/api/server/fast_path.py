@@ -2,7 +2,7 @@
 
 A start (`POST /trigger`) and a callback (`POST /wh/...`) call the same functions as their routes in `routes/starts` and
 `routes/callbacks`. Those routes are in the OpenAPI document and answer the rare cases: a start that waits for the end
-of its run, and a callback from a browser, which gets a page.
+of its run, a dry run, and a callback from a browser, which gets a page.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from detent.api.routes.callbacks import STATUS, TAKEN, deliver
 from detent.api.routes.starts import WORKFLOWS, location_of, read_trigger, start, started_document
 from detent.api.server.guards import Throttle, reason_against
 from detent.commands import Commands
-from detent.documents.answers import One, Refusal
+from detent.documents.answers import One
+from detent.documents.refusals import Refusal
 from detent.documents.runs import CallbackReceipt
 from detent.errors import Forbidden, TooLarge
 from detent.values.limits import INPUT_LIMIT
@@ -28,6 +29,8 @@ _TRIGGER: Final = "/trigger"
 _CALLBACK: Final = "/wh/"
 #: In the query of a start that waits for the end of its run. The route answers it, not the fast path.
 _WAIT: Final = b"wait="
+#: In the query of a dry run, which starts nothing.
+_DRY: Final = b"dry"
 _JSON: Final = (b"content-type", b"application/json")
 _encode: Final = msgspec.json.Encoder().encode
 
@@ -53,7 +56,7 @@ class FastPath:
                 if token and "/" not in token and not _is_a_person(cast("HTTPScope", scope)):
                     await self._callback(cast("HTTPScope", scope), receive, send, token)
                     return
-            if path.startswith(_START) and path.endswith(_TRIGGER) and _WAIT not in scope["query_string"]:
+            if path.startswith(_START) and path.endswith(_TRIGGER) and not _is_rare(scope["query_string"]):
                 workflow = path[len(_START) : -len(_TRIGGER)]
                 if workflow and "/" not in workflow:
                     await self._start(cast("HTTPScope", scope), receive, send, workflow)
@@ -104,6 +107,11 @@ async def _whole_body(receive: Receive) -> bytes:
         parts.append(part)
         if not message.get("more_body", False):
             return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def _is_rare(query: bytes) -> bool:
+    """Return whether the route answers this start: one that waits, or a dry run."""
+    return bool(query) and (_WAIT in query or _DRY in query)
 
 
 def _is_a_person(scope: HTTPScope) -> bool:

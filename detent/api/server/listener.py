@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 
 import uvicorn
+from litestar.types import ASGIApp
 
 from detent.api.app import api_caller, api_of
 from detent.api.server.fast_path import FastPath
@@ -44,12 +45,17 @@ class _Server(uvicorn.Server):
 
 
 @asynccontextmanager
-async def listening(app: App, sock: socket.socket) -> AsyncIterator[None]:
-    """Serve the API while the block runs. At the end, answer the requests in flight and stop."""
+async def listening(
+    app: App, sock: socket.socket, *, front: Callable[[ASGIApp, str], ASGIApp] | None = None
+) -> AsyncIterator[None]:
+    """Serve the API while the block runs. At the end, answer the requests in flight and stop.
+
+    `front` gets the API and its base URL, and returns what is served instead."""
     hosts = known_hosts(app.base_url, loose=app.settings.allow_loose_auth)
     api = api_of(app)
+    served: ASGIApp = FastPath(api, app.commands.for_caller(api_caller()), api.state["guesses"], hosts)
     config = uvicorn.Config(
-        FastPath(api, app.commands.for_caller(api_caller()), api.state["guesses"], hosts),
+        served if front is None else front(served, app.base_url),
         http=LimitedHttpProtocol,
         ws="none",
         log_config=None,

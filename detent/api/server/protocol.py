@@ -18,7 +18,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from detent.api.errors import refusal_bytes
 from detent.values.http_body import HEADER_BYTES, MOST_HEADERS
-from detent.values.limits import DEFINITION_LIMIT
+from detent.values.limits import DEFINITION_LIMIT, IMPORT_LIMIT
 
 
 class Connection(HttpToolsProtocol):
@@ -60,8 +60,9 @@ LINGER_SECONDS: Final = 2.0
 MOST_CONNECTIONS: Final = min(2_000, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2)
 #: So many connections above that limit get an error answer. Further ones are closed at once.
 _MOST_REFUSED: Final = 200
-#: No route accepts a larger body.
+#: No route accepts a larger body, but those that import documents.
 LARGEST_BODY: Final = DEFINITION_LIMIT
+IMPORTS: Final = b"/api/v1/connectors/import/"
 LONGEST_TARGET: Final = 16 * 1024
 _LONGEST_HEAD: Final = HEADER_BYTES + LONGEST_TARGET + 8 * 1024
 #: A chunk with one byte of data takes six bytes on the wire.
@@ -106,7 +107,7 @@ class LimitedHttpProtocol(Connection):
             self._refuse_malformed("this is not an HTTP/1.1 request")
         if self._seen > _LONGEST_HEAD and not self._in_body:
             self._refuse_head()
-        elif self._seen > _LONGEST_STREAM:
+        elif self._seen > _LONGEST_STREAM and self._seen > 8 * self._largest_body():
             self._refuse_size()
 
     def shutdown(self) -> None:
@@ -165,7 +166,7 @@ class LimitedHttpProtocol(Connection):
         if self._is_refused:
             return
         self._body_bytes += len(body)
-        if self._body_bytes > LARGEST_BODY:
+        if self._body_bytes > LARGEST_BODY and self._body_bytes > self._largest_body():
             self._refuse_size()
         else:
             super().on_body(body)
@@ -188,6 +189,9 @@ class LimitedHttpProtocol(Connection):
         path = self.url.partition(b"?")[0]
         return path.startswith(b"/") and path.isascii() and b"//" not in path and b"\\" not in path
 
+    def _largest_body(self) -> int:
+        return IMPORT_LIMIT if self.url.startswith(IMPORTS) else LARGEST_BODY
+
     def _note(self, name: bytes, value: bytes) -> bool:
         """Check a header that delimits the request. Refuse it if it is given twice, or if proxies could read it in
         different ways. Return whether it is accepted."""
@@ -197,7 +201,7 @@ class LimitedHttpProtocol(Connection):
             self._refuse_malformed("Transfer-Encoding may be chunked and nothing else")
         elif name == b"content-length" and not value.isdigit():
             self._refuse_malformed("Content-Length is not a valid number")
-        elif name == b"content-length" and (len(value) > 12 or int(value) > LARGEST_BODY):
+        elif name == b"content-length" and (len(value) > 12 or int(value) > self._largest_body()):
             self._refuse_size()
         self._noted += (name,)
         return not self._is_refused

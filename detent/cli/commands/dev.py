@@ -39,6 +39,7 @@ from detent.run.status import TERMINAL
 from detent.settings import Settings
 from detent.store.url import scheme
 from detent.version import VERSION
+from detent.web.page import with_page
 
 _HEAD: Final = """
   [bold]Detent[/] {version}   [bright_black]everything in one process[/]
@@ -218,7 +219,7 @@ async def _dev(settings: Settings, *, examples: bool, exact: bool) -> None:
         await stack.enter_async_context(serving_shop(shop))
         address = sock.getsockname()[:2]
         app = await stack.enter_async_context(run_app(settings, address=address, allow=LOOPBACK, migrate=True))
-        await stack.enter_async_context(listening(app, sock))
+        await stack.enter_async_context(listening(app, sock, front=with_page))
         # The shop also serves runs of examples that an earlier start left open.
         await _Show(app, _url(shop) if examples else None, stopping).go()
         out.print("\nstopping: attempts in flight get their time")

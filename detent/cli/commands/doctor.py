@@ -14,6 +14,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from detent.auth.caller import local_caller
+from detent.catalog.connections import EnvironmentConnections
 from detent.cli.options import Database, Imports
 from detent.cli.output.terminal import out
 from detent.clock import SystemClock
@@ -25,6 +26,7 @@ from detent.store.factory import open_store
 from detent.store.rows import Finding
 from detent.store.url import scheme, sqlite_path
 from detent.version import VERSION
+from detent.views.catalog import missing_credentials
 from detent.views.stuck import stuck_runs
 
 _MARKS: Final = {"ok": "[green]✓[/]", "warning": "[yellow]![/]", "error": "[red]✗[/]"}
@@ -72,7 +74,12 @@ async def _examined(url: str) -> list[Finding]:
             found = await store.examine()
             if any(finding.level == "error" for finding in found):
                 return found  # with such errors its runs may not be readable
-            return [*found, *await stuck_runs(store, local_caller("detent doctor").tenant)]
+            tenant, connections = local_caller("detent doctor").tenant, EnvironmentConnections(os.environ)
+            return [
+                *found,
+                *await stuck_runs(store, tenant),
+                *await missing_credentials(store, tenant, connections),
+            ]
         finally:
             await store.close()
     except StoreInUse as error:

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
+from rich.live import Live
+from rich.text import Text
 
 from detent.cli.client import Document, open_client
 from detent.cli.commands.runs_move import print_groups
 from detent.cli.options import Database, Json, Url, settings_of
-from detent.cli.output.terminal import out, plain, print_json
+from detent.cli.output.terminal import err, out, plain, print_json
 from detent.client import workflows
+from detent.client.workflows import Progress
+from detent.documents.rehearsal import RehearsalProgressDocument
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A workflow file, YAML or JSON.")]
+_STAGES: Final = {
+    "moves": "checking which runs can be moved:",
+    "in_flight": "rehearsing runs in flight:",
+    "finished": "rehearsing finished runs:",
+}
 Days = Annotated[int | None, typer.Option("--days", metavar="N", help="Finished runs of the last N days; 7 if absent.")]
 
 
@@ -21,11 +32,30 @@ def rehearse(file: File, days: Days = None, as_json: Json = False, url: Url = No
     """Run a workflow file over the recorded runs of its workflow. No effect is made and nothing is written.
 
     It says which runs take the same path, which take another, which would fail, and which could be moved."""
-    with open_client(settings_of(database_url=database), url) as client:
-        found = client.ask(workflows.rehearse(file, days=days))
+    with open_client(settings_of(database_url=database), url) as client, show_progress() as progress:
+        found = client.ask(workflows.rehearse(file, days=days, progress=progress))
     if as_json:
         print_json(found)
+    else:
+        print_rehearsal(found)
+
+
+@contextmanager
+def show_progress(is_wanted: bool = True) -> Iterator[Progress | None]:
+    """Show on a terminal how far a rehearsal is, until the block ends. Yield what hears its progress."""
+    if not (is_wanted and err.is_terminal):
+        yield None
         return
+    with Live(Text("rehearsing"), console=err, transient=True, auto_refresh=False) as live:
+        yield lambda progress: live.update(Text(_progress_line(progress)), refresh=True)
+
+
+def _progress_line(progress: RehearsalProgressDocument) -> str:
+    return f"{_STAGES.get(progress.stage, progress.stage)} {progress.done:,} of {progress.total:,}"
+
+
+def print_rehearsal(found: Document) -> None:
+    """Print a rehearsal: counts, groups of runs, and what could be moved."""
     total = found["in_flight"] + found["finished"]
     out.print(
         f"{plain(found['workflow'])}, as version {found['version']}: {total:,} runs rehearsed, "

@@ -16,8 +16,19 @@ from rich.markup import escape
 
 from detent.api.server.listener import listening
 from detent.auth.caller import local_caller
+from detent.cli.dry_run import dry_run, print_dry_run, read_pinned, read_recorded
 from detent.cli.fast_clock import Jumper, JumpingClock, JumpingLoop, asked_name, fast_tuning
-from detent.cli.options import Database, Hero, Imports, Input, decode_value, read_hero, read_input, settings_of
+from detent.cli.options import (
+    Database,
+    Hero,
+    Imports,
+    Input,
+    decode_value,
+    read_hero,
+    read_input,
+    settings_of,
+    wrong,
+)
 from detent.cli.output.progress import LineView, LiveView, View, user_traceback
 from detent.cli.output.terminal import duration, marked, out, plain, warn
 from detent.cli.output.watch import print_result, print_tracebacks
@@ -77,7 +88,7 @@ def find_target(file: Path, settings: Settings) -> RunTarget:
     written = python_workflow(str(file))
     if written is not None:
         return RunTarget(written.compiled, module=written.place.partition(":")[0])
-    data, compiled = compile_file(file, settings, strict=True)
+    data, compiled = compile_file(file, settings, strict=True, effects=False)
     return RunTarget(compiled, source=(data, file.name))
 
 
@@ -219,21 +230,48 @@ class Watching:
             )
 
 
+Answers = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--answer",
+        metavar="STEP=JSON",
+        help="The answer to a wait of a step or function; with --dry to any step; repeatable.",
+    ),
+]
+ChildFiles = Annotated[
+    list[Path] | None,
+    typer.Option("--with", metavar="FILE", help="The file of a workflow that its steps start; repeatable."),
+]
+Dry = Annotated[bool, typer.Option("--dry", help="Send and store nothing: print what the run of a file would do.")]
+Past = Annotated[
+    str | None, typer.Option("--from", metavar="RUN", help="With --dry: take answers to effects from this past run.")
+]
+DryJson = Annotated[bool, typer.Option("--json", help="With --dry: print the document as JSON.")]
+PastUrl = Annotated[
+    str | None, typer.Option("--url", metavar="URL", help="With --from: the address of a Detent that has the run.")
+]
+
+
 def run(
     file: Annotated[Path, typer.Argument(help="A workflow file, YAML or JSON; or module:Name of one in Python.")],
     input_: Input = None,
     hero: Hero = None,
-    answer: Annotated[
-        list[str] | None,
-        typer.Option("--answer", metavar="STEP=JSON", help="The answer to a wait of a step or function; repeatable."),
-    ] = None,
-    children: Annotated[
-        list[Path] | None,
-        typer.Option("--with", metavar="FILE", help="The file of a workflow that its steps start; repeatable."),
-    ] = None,
+    answer: Answers = None,
+    children: ChildFiles = None,
     fast: Annotated[
         bool, typer.Option("--fast", help="Store nothing, and let the clock jump over sleeps and pauses.")
     ] = False,
+    dry: Annotated[
+        bool, typer.Option("--dry", help="Send and store nothing: print what the run of a file would do.")
+    ] = False,
+    past: Annotated[
+        str | None,
+        typer.Option("--from", metavar="RUN", help="With --dry: take answers to effects from this past run."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="With --dry: print the document as JSON.")] = False,
+    url: Annotated[
+        str | None, typer.Option("--url", metavar="URL", help="With --from: the address of a Detent that has the run.")
+    ] = None,
     database: Database = None,
     imports: Imports = None,
 ) -> None:
@@ -242,15 +280,27 @@ def run(
     The run is durable in a private SQLite file. The file is removed if the run completes; otherwise it stays, and its
     name is printed. Exit code 0 if the run completed, 1 if not, 2 if the workflow is not valid."""
     settings = settings_of(database_url=database, **{"import": imports})
-    if fast and database:
-        raise InvalidInput("--fast stores nothing and cannot be combined with --database")
+    if fast and (database or dry):
+        other = "--dry" if dry else "--database"
+        raise InvalidInput(f"--fast stores nothing and cannot be combined with {other}")
+    for option, is_given in (("--from", past), ("--json", as_json), ("--url", url)):
+        if is_given and not dry:
+            raise wrong(option, "can only be used with --dry")
     target = find_target(file, settings)
-    others = [(compile_file(child, settings, strict=True)[0], child.name) for child in children or ()]
+    about = None if hero is None else read_hero(hero)
+    request = StartRequest(target.compiled.name, read_input(input_), hero=about, trigger="manual")
+    if dry:
+        if target.source is None:
+            raise InvalidInput(f"{file} is Python code, which has no dry run: test it with `detent.testing`")
+        recorded = None if past is None else read_recorded(settings, past, url)
+        print_dry_run(
+            dry_run(target.compiled, request, read_pinned(answer or ()), recorded, children or (), settings),
+            as_document=as_json,
+        )
+    others = [(compile_file(child, settings, strict=True, effects=False)[0], child.name) for child in children or ()]
     target = replace(target, children=tuple(others))
     for warning in target.compiled.warnings:
         warn(warning)
-    about = None if hero is None else read_hero(hero)
-    request = StartRequest(target.compiled.name, read_input(input_), hero=about, trigger="manual")
     order = RunOptions(target, request, read_answers(answer or (), target), fast, settings)
     if fast:
         status = _execute(replace(order, settings=_private(settings, "memory://")))

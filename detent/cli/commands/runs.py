@@ -1,9 +1,10 @@
-"""`detent runs list|show|why|wait|history|items|timeline`: show runs. `runs_control.py` has those that change runs."""
+"""`detent runs list|show|export|why|wait|history|items|timeline`: show runs. `runs_control.py` changes them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
+from enum import StrEnum
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -34,15 +35,16 @@ from detent.cli.output.terminal import (
     warn,
 )
 from detent.cli.output.watch import print_result, step_lines, watch
-from detent.cli.run_filter import Hero, Labels, RequestId, Since, Status, Trigger, Until, chosen
+from detent.cli.run_filter import filtered
 from detent.client import runs
-from detent.client.calls import Call, Pages, page, url_path
+from detent.client.calls import Call, Pages, given, page, url_path
 from detent.client.calls import one as document_of
+from detent.client.runs import RunFilter
 from detent.clock import SystemClock
 from detent.documents.runs import ENDED
 from detent.errors import InvalidInput
 from detent.instant import SECOND
-from detent.testing.export import as_test
+from detent.views.export.run_test import as_test
 
 # `detent runs history|timeline`: the attempts of a run, and the journals of all runs of a hero.
 
@@ -123,7 +125,7 @@ _ITEM_COLUMNS: Final = (
     Column("item", right=True),
     Column("status"),
     Column("attempts", right=True),
-    Column("page"),
+    Column("run"),
     Column("error", may_shrink=True),
 )
 
@@ -150,7 +152,7 @@ def list_items(
 
 def _item_place(item: Document) -> list[str | Text]:
     error = item["error"]["message"] if item["error"] else ""
-    return [faint(item["run_id"] or ""), Text(one_line(error), style="red")]
+    return [faint(item["child_run_id"] or item["run_id"] or ""), Text(one_line(error), style="red")]
 
 
 def list_timeline(
@@ -213,6 +215,7 @@ _RUN_COLUMNS: Final = (
     Column("hero", may_shrink=True),
     Column("error", may_shrink=True),
 )
+_STEPS: Final = Column("steps", right=True)
 _MOST_CHILDREN: Final = 20
 _DIFF: Final = {"+": "green", "-": "red"}
 #: Mark and colour of each kind of reason why a run does not go on.
@@ -233,33 +236,55 @@ _REASONS: Final = {
 }
 
 
+@filtered
 def list_runs(
-    workflow: Annotated[str | None, typer.Argument(help="The name or id of a workflow; all if it is left out.")] = None,
-    status: Status = None,
-    trigger: Trigger = None,
-    label: Labels = None,
-    hero: Hero = None,
-    since: Since = None,
-    until: Until = None,
-    request_id: RequestId = None,
+    which: RunFilter,
+    name: Annotated[
+        str | None, typer.Argument(metavar="WORKFLOW", help="The name or id of a workflow; all if it is left out.")
+    ] = None,
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=100_000, help="How many.")] = 20,
-    everything: Annotated[bool, typer.Option("--all", "-a", help="List all runs.")] = False,
+    everything: Annotated[bool, typer.Option("--all", "-a", help="List all runs, and search to the end.")] = False,
+    oldest: Annotated[bool, typer.Option("--oldest", help="The oldest first.")] = False,
+    progress: Annotated[bool, typer.Option("--progress", help="With how many steps of each run have ended.")] = False,
     as_json: Json = False,
     url: Url = None,
     database: Database = None,
 ) -> None:
     """List the latest runs of a workflow, or of all workflows."""
-    which = chosen(locals())
+    if name is not None:
+        which["workflow"] = name
+    sort = "started_at" if oldest else None
+    rows: list[Document] = []
+    cursor = stopped = None
     with open_client(settings_of(database_url=database), url) as client:
-        found = client.each(runs.list_all(limit=_RUNS_PAGE if everything else min(limit, _RUNS_PAGE), **which))
-        rows = list(found if everything else islice(found, limit))
+        while stopped is None and (everything or len(rows) < limit):
+            size = _RUNS_PAGE if everything else min(_RUNS_PAGE, limit - len(rows))
+            _, page = client.answer(runs.list_page(cursor=cursor, sort=sort, progress=progress, limit=size, **which))
+            rows += page["data"]
+            cursor = page["next_cursor"]
+            if cursor is None:
+                break
+            stopped = None if everything else page["searched_until"]
         paused = [row["id"] for row in rows if row["status"] == "paused" and not as_json]
         reasons = {one: _why_paused(client.ask(runs.get(one))) for one in paused[:_MOST_REASONS]}
     if as_json:
         print_json(rows)
-        return
-    shown = (_run_row(row, reasons.get(row["id"]), named=workflow is None) for row in rows)
-    show_table(_RUN_COLUMNS, shown, nothing="there are no such runs")
+    else:
+        columns = (*_RUN_COLUMNS[:-1], _STEPS, _RUN_COLUMNS[-1]) if progress else _RUN_COLUMNS
+        shown = (_run_row(row, reasons.get(row["id"]), named="workflow" not in which) for row in rows)
+        nothing = "there are no such runs" if stopped is None else "no such run was found so far"
+        show_table(columns, shown, nothing=nothing)
+    if stopped is not None:
+        warn(_how_to_go_on(stopped, oldest=oldest))
+
+
+def _how_to_go_on(stopped: str, *, oldest: bool) -> str:
+    """Say how far a search has looked, and which options go on from there. An instant of the API has milliseconds, and
+    an option takes the runs of one of them all or not at all: those of the last one are looked at again."""
+    last = datetime.fromisoformat(stopped)
+    place = "up to" if oldest else "back to"
+    option = f"--since {last.isoformat()}" if oldest else f"--until {(last + timedelta(milliseconds=1)).isoformat()}"
+    return f"the search went {place} {local(stopped)}: go on with {option}, or search to the end with --all"
 
 
 def _run_row(run: Document, reason: str | None, *, named: bool) -> list[str | Text]:
@@ -267,7 +292,14 @@ def _run_row(run: Document, reason: str | None, *, named: bool) -> list[str | Te
     name = plain(run["workflow"]) if named else ""
     about = Text(one_line(f"{hero['type']}:{hero['id']}") if hero else "")
     error = Text(one_line(run["error"] or reason), style="yellow" if reason else "red")
-    return [run["id"], name, marked(run["status"]), faint(ago(begun)), faint(_took(run)), about, error]
+    steps = [faint(_steps(run["progress"]))] if run.get("progress") else []
+    return [run["id"], name, marked(run["status"]), faint(ago(begun)), faint(_took(run)), about, *steps, error]
+
+
+def _steps(progress: Document) -> str:
+    """Return `2 of 5 steps`; a durable function does not know how many it will have."""
+    many = "" if progress["total"] is None else f" of {progress['total']}"
+    return f"{progress['done']}{many} steps"
 
 
 def _why_paused(run: Document) -> str:
@@ -295,7 +327,7 @@ def show_run(
     if output is not None and not save:
         raise wrong("--output", "can only be used with --as-test")
     with open_client(settings_of(database_url=database), url) as client:
-        document = client.ask(runs.get(run))
+        document = client.ask(runs.get(run, include=["resources"]))
         if save:
             _save_as_test(client, document, output)
             return
@@ -313,6 +345,40 @@ def show_run(
     if document["error"] or document["output"] is not None:
         out.print()
         print_result(document)
+
+
+class ExportForm(StrEnum):
+    """The forms in which a run is exported."""
+
+    JSON = "json"
+    TEST = "test"
+    TEST_YAML = "test-yaml"
+
+
+def export_run(
+    run: Run,
+    form: Annotated[
+        ExportForm,
+        typer.Option("--as", help="The whole run as JSON, a test for pytest, or a test in text for `detent test`."),
+    ] = ExportForm.JSON,
+    workflow: Annotated[
+        str | None,
+        typer.Option("--workflow", metavar="FILE", help="With test-yaml: the file to test, in place of a copy of it."),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="The file to write; nothing is overwritten.")
+    ] = None,
+    url: Url = None,
+    database: Database = None,
+) -> None:
+    """Write a run to a file: everything about it, or a test that repeats it with the results of its steps."""
+    if workflow is not None and form is not ExportForm.TEST_YAML:
+        raise wrong("--workflow", "can only be used with --as test-yaml")
+    query = given(**{"as": str(form)}, workflow=workflow)
+    with open_client(settings_of(database_url=database), url) as client:
+        text = client.text(Call("GET", url_path("runs", run, "export"), document_of(dict[str, Any]), query=query))
+    runner = {ExportForm.TEST: "pytest", ExportForm.TEST_YAML: "detent test"}.get(form)
+    _write_new(text if text.endswith("\n") else f"{text}\n", output, runner)
 
 
 def show_tree(
@@ -336,16 +402,35 @@ def show_tree(
         left += [(branch.add(_member(child, run)), child) for child in member["children"]]
         if member.get("more"):
             branch.add(f"[{_FAINT}]and more: detent runs tree {member['id']}, or --limit[/]")
+        for one in member.get("maps", ()):
+            inner = branch.add(_map(one))
+            left += [(inner.add(_member(child, run)), child) for child in one["children"]]
+            if one.get("more"):
+                inner.add(f"[{_FAINT}]and more: detent runs items {member['id']} {plain(one['step'])}[/]")
     out.print(tree)
     if not found["complete"]:
         warn(f"only {limit} runs are shown; there may be more")
 
 
 def _member(member: Document, run: str) -> str:
-    parent = member.get("parent")
-    step = f"[{_FAINT}]{plain(parent['step'])}[/]  " if parent and parent["step"] else ""
+    parent, item = member.get("parent"), member.get("item")
+    name = f"item {item}" if item is not None else parent and parent["step"]
+    step = f"[{_FAINT}]{plain(name)}[/]  " if name else ""
     shown = f"[bold]{member['id']}[/]" if member["id"] == run else member["id"]
     return f"{step}{shown}  {marked(member['status'])}  {plain(member['workflow'])}  [{_FAINT}]{_took(member)}[/]"
+
+
+def _map(one: Document) -> str:
+    """Return the line of a map whose items are runs: its step, and how many items it has."""
+    counts = one["items"]
+    failed = f", {counts['failed']:,} failed" if counts["failed"] else ""
+    some = "1 item" if counts["count"] == 1 else f"{counts['count']:,} items"
+    return f"[{_FAINT}]{plain(one['step'])}[/]  {some}  [{_FAINT}]{counts['succeeded']:,} succeeded{failed}[/]"
+
+
+def _members(found: Document) -> list[Document]:
+    """Return the runs that a run started, those of its maps too."""
+    return [*found["children"], *(child for one in found.get("maps", ()) for child in one["children"])]
 
 
 def _relatives(tree: Document, run: str) -> list[tuple[str, str | None]]:
@@ -354,11 +439,11 @@ def _relatives(tree: Document, run: str) -> list[tuple[str, str | None]]:
     while left:
         parent, found = left.pop()
         if found["id"] == run:
-            children = [_relative(child) for child in found["children"]]
+            children = [_relative(child) for child in _members(found)]
             more = f"and {len(children) - _MOST_CHILDREN} more" if len(children) > _MOST_CHILDREN else ""
             shown = "\n".join(filter(None, (*children[:_MOST_CHILDREN], more)))
             return [("parent", parent), ("children", shown)]
-        left += [(_relative(found), child) for child in found["children"]]
+        left += [(_relative(found), child) for child in _members(found)]
     return []  # the tree is larger than the API returns, and the run is not in that part
 
 
@@ -375,7 +460,11 @@ def _save_as_test(client: CommandClient, run: Document, file: Path | None) -> No
     entries = [entry for some in client.entries(run["id"]) for entry in some]
     later = [datetime.fromisoformat(one["inserted_at"]) for one in versions if one["version"] > run["version"]]
     edited = any(run["finished_at"] is None or made < datetime.fromisoformat(run["finished_at"]) for made in later)
-    text = as_test(run, version["definition"], entries, edited=edited)
+    _write_new(as_test(run, version["definition"], entries, edited=edited), file, "pytest")
+
+
+def _write_new(text: str, file: Path | None, runner: str | None) -> None:
+    """Write a new file, or print the text without one. `runner` is the program that runs the file as a test."""
     if file is None:
         print(text, end="")
         return
@@ -384,7 +473,8 @@ def _save_as_test(client: CommandClient, run: Document, file: Path | None) -> No
             new.write(text)
     except OSError as error:
         raise InvalidInput(f"cannot write {file}: {error.strerror or error}") from None
-    out.print(f"wrote {escape(str(file))}; `pytest {escape(str(file))}` runs it")
+    hint = f"; `{runner} {escape(str(file))}` runs it" if runner else ""
+    out.print(f"wrote {escape(str(file))}{hint}")
 
 
 def _facts(run: Document) -> list[tuple[str, str | None]]:
@@ -402,7 +492,14 @@ def _facts(run: Document) -> list[tuple[str, str | None]]:
         ("labels", plain("  ".join(f"{key}={value}" for key, value in run["labels"].items()))),
         ("paused by", plain(run["paused_by"] or "")),
         ("waits at", plain("\n".join(waits))),
+        ("resources", plain("\n".join(_resource(one) for one in run.get("resources") or ()))),
     ]
+
+
+def _resource(resource: Document) -> str:
+    """Return a resource of another system in one line."""
+    named = f"{resource['system']} {resource['type']} {resource['id']}"
+    return f"{named}  {resource['url']}" if resource["url"] else named
 
 
 def explain_run(run: Run, as_json: Json = False, url: Url = None, database: Database = None) -> None:
@@ -459,6 +556,7 @@ def _took(run: dict[str, Any]) -> str:
 def add_to(app: typer.Typer) -> None:
     app.command("list")(list_runs)
     app.command("show")(show_run)
+    app.command("export")(export_run)
     app.command("tree")(show_tree)
     app.command("why")(explain_run)
     app.command("wait")(wait_for_run)

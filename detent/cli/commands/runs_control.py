@@ -12,7 +12,7 @@ from detent.cli.client import CommandClient, Document, open_client
 from detent.cli.commands.runs_move import move_runs
 from detent.cli.options import Database, Input, Json, Run, Url, Yes, read_value, settings_of, wrong
 from detent.cli.output.terminal import confirm, err, marked, out, plain, print_json, say_error, warn
-from detent.cli.run_filter import Hero, Labels, RequestId, Since, Status, Trigger, Until, Workflow, chosen
+from detent.cli.run_filter import filtered
 from detent.client import runs
 from detent.client.calls import Call
 from detent.client.runs import Action, RetryVersion, RunFilter
@@ -182,6 +182,9 @@ Current = Annotated[
 AllMatching = Annotated[
     bool, typer.Option("--all-matching", help="Every run that matches the filter. They are counted first.")
 ]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Only say what would be kept, and which steps would run again.")
+]
 
 
 class _Flags(TypedDict):
@@ -194,23 +197,16 @@ class _Flags(TypedDict):
 
 
 def _command(wish: Action) -> Callable[..., None]:
+    @filtered
     def command(
+        which: RunFilter,
         run: Runs = None,
-        workflow: Workflow = None,
-        status: Status = None,
-        trigger: Trigger = None,
-        label: Labels = None,
-        hero: Hero = None,
-        since: Since = None,
-        until: Until = None,
-        request_id: RequestId = None,
         all_matching: AllMatching = False,
         yes: Yes = False,
         as_json: Json = False,
         url: Url = None,
         database: Database = None,
     ) -> None:
-        which = chosen(locals())
         flags = _Flags(yes=yes, as_json=as_json, url=url, database=database)
         _apply(wish, run, which, None, flags, all_matching=all_matching)
 
@@ -218,27 +214,72 @@ def _command(wish: Action) -> Callable[..., None]:
     return command
 
 
+@filtered
 def retry_runs(
+    which: RunFilter,
     run: Runs = None,
-    workflow: Workflow = None,
-    status: Status = None,
-    trigger: Trigger = None,
-    label: Labels = None,
-    hero: Hero = None,
-    since: Since = None,
-    until: Until = None,
-    request_id: RequestId = None,
     all_matching: AllMatching = False,
     current: Current = False,
+    dry_run: DryRun = False,
     yes: Yes = False,
     as_json: Json = False,
     url: Url = None,
     database: Database = None,
 ) -> None:
     """Retry failed runs as new runs that reuse the results of steps that succeeded."""
-    which = chosen(locals())
+    version: RetryVersion | None = "current" if current else None
+    if dry_run:
+        _preview(run, which, version, as_json=as_json, url=url, database=database, all_matching=all_matching)
+        return
     flags = _Flags(yes=yes, as_json=as_json, url=url, database=database)
-    _apply("retry", run, which, "current" if current else None, flags, all_matching=all_matching)
+    _apply("retry", run, which, version, flags, all_matching=all_matching)
+
+
+def _preview(
+    run: list[str] | None,
+    which: RunFilter,
+    version: RetryVersion | None,
+    *,
+    as_json: bool,
+    url: str | None,
+    database: str | None,
+    all_matching: bool,
+) -> None:
+    """Say of each run what a retry would keep. Nothing is started."""
+    _check(run, which, all_matching=all_matching)
+    with open_client(settings_of(database_url=database), url) as client:
+        if run:
+            found = [client.ask(runs.preview_retry(id_, version=version or "same")) for id_ in run]
+            if as_json:
+                print_json(found[0] if len(run) == 1 else found)
+            else:
+                _print_previews(found)
+            return
+        call = runs.bulk("retry", which, everything=not which, dry_run=True, limit=_MOST, version=version)
+        counted: Document = client.ask(call)
+    if as_json:
+        print_json(counted)
+        return
+    _print_previews(counted["previews"])
+    _print_refused(counted["refused"])
+    shown = len(counted["previews"]) + len(counted["refused"])
+    more = f"; shown are the oldest {shown}" if counted["matched"] > shown else ""
+    out.print(f"{_matching(counted['matched'])}{more}")
+
+
+def _print_previews(previews: list[Document]) -> None:
+    for one in previews:
+        kept, again = (plain(", ".join(one[part])) or "nothing" for part in ("kept", "again"))
+        out.print(f"[bright_black]{one['run_id']}[/]  version {one['version']}: keeps {kept}; runs again {again}")
+
+
+def _print_refused(refused: list[Document]) -> None:
+    for one in refused:
+        out.print(f"[bright_black]{one['run_id']}[/]  {plain(one['message'])}")
+
+
+def _matching(count: int) -> str:
+    return "1 run matches" if count == 1 else f"{count:,} runs match" if count else "no run matches"
 
 
 def _apply(
@@ -313,17 +354,15 @@ def _all(
     counted = bulk(dry_run=True)
     matched = counted["matched"]
     if not matched:
-        print_json(counted) if as_json else out.print("no run matches")
+        print_json(counted) if as_json else out.print(_matching(0))
         return
-    few = "1 run matches." if matched == 1 else f"{matched:,} runs match."
-    confirm(f"{few} {wish.capitalize()} {'it' if matched == 1 else 'them'}?", yes=yes)
+    confirm(f"{_matching(matched)}. {wish.capitalize()} {'it' if matched == 1 else 'them'}?", yes=yes)
     result = bulk(dry_run=False)
     if as_json:
         print_json(result)
         return
     out.print(f"[green]{wish}[/]: {result['done']:,} of {matched:,}")
-    for one in result["refused"]:
-        out.print(f"[bright_black]{one['run_id']}[/]  {plain(one['message'])}")
+    _print_refused(result["refused"])
     if result["more"]:
         out.print("there are more runs; run the command again for the rest")
 

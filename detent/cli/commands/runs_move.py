@@ -9,7 +9,7 @@ import typer
 from detent.cli.client import CommandClient, Document, open_client
 from detent.cli.options import Database, Json, Url, Yes, settings_of, wrong
 from detent.cli.output.terminal import confirm, out, plain, print_json, warn
-from detent.cli.run_filter import Hero, Labels, RequestId, Since, Status, Trigger, Until, Workflow, chosen
+from detent.cli.run_filter import filtered
 from detent.client import runs
 from detent.client.runs import RunFilter
 
@@ -28,18 +28,12 @@ AllMatching = Annotated[
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what can be moved, and why the rest cannot.")]
 
 
+@filtered
 def move_runs(
+    which: RunFilter,
     run: Runs = None,
     to: To = None,
     rename: Names = None,
-    workflow: Workflow = None,
-    status: Status = None,
-    trigger: Trigger = None,
-    label: Labels = None,
-    hero: Hero = None,
-    since: Since = None,
-    until: Until = None,
-    request_id: RequestId = None,
     all_matching: AllMatching = False,
     dry_run: DryRun = False,
     yes: Yes = False,
@@ -48,10 +42,9 @@ def move_runs(
     database: Database = None,
 ) -> None:
     """Move runs in flight to another version. What has ended stays as it is; active steps keep attempts and times."""
-    which = chosen(locals())
     if bool(run) == bool(which or all_matching):
         raise wrong("RUN", "give ids of runs, or --workflow with --all-matching")
-    if not run and not (all_matching and workflow):
+    if not run and not (all_matching and "workflow" in which):
         raise wrong("--all-matching", "is required with a filter, and --workflow says which workflow")
     names = _names(rename)
     with open_client(settings_of(database_url=database), url) as client:

@@ -7,12 +7,14 @@ from typing import Annotated
 
 import typer
 
-from detent.forms.compile import schema_of
+from detent.catalog.manifest_schema import published_schema
 
 
-def schema(form: Annotated[str, typer.Argument(help="The form of definitions: graph.")]) -> None:
-    """Print the JSON Schema of a form of definitions, for editors and other programs."""
-    print(json.dumps(schema_of(form), indent=2, ensure_ascii=False))
+def schema(
+    form: Annotated[str, typer.Argument(help="graph, or connector for manifests.")],
+) -> None:
+    """Print the JSON Schema of a form of definitions or of manifests, for editors and other programs."""
+    print(json.dumps(published_schema(form), indent=2, ensure_ascii=False))
 
 
 def add_to(app: typer.Typer) -> None:

@@ -20,6 +20,7 @@ from detent.observe.logs import log_events
 from detent.process import bind, run_app, run_process, wait_for_signal
 from detent.settings import Settings
 from detent.store.url import is_shared, scheme
+from detent.web.page import with_page
 
 Queues = Annotated[str | None, typer.Option("--queues", metavar="A,B", help="Only runs of these queues.")]
 Migrate = Annotated[bool, typer.Option("--migrate", help="Bring the tables up to date first.")]
@@ -92,7 +93,7 @@ async def _serve(settings: Settings, *, engine: bool, workers: int, migrate: boo
         address = sock.getsockname()[:2]
         settings = replace(settings, port=address[1])
         app = await stack.enter_async_context(run_app(settings, address=address, claims=engine, migrate=migrate))
-        await stack.enter_async_context(listening(app, sock))
+        await stack.enter_async_context(listening(app, sock, front=with_page))
         children = WorkerProcesses(settings, workers - 1)
         stack.push_async_callback(children.stop)
         await children.start()

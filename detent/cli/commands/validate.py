@@ -14,7 +14,7 @@ from detent.errors import InvalidInput
 def validate(files: Files, imports: Imports = None) -> None:
     """Check workflow files and list all problems.
 
-    With --import, names of actions are checked too. Exit code 2 if a file is not valid."""
+    With --import, names and constant parameters of actions are checked too. Exit code 2 if a file is not valid."""
     settings = settings_of(**{"import": imports})
     bad = 0
     for file in files:

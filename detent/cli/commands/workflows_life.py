@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 import typer
 import yaml
@@ -11,7 +11,8 @@ from rich.syntax import Syntax
 from rich.text import Text
 
 from detent.cli.client import Document, open_client
-from detent.cli.options import Database, Json, Url, Yes, read_version, settings_of
+from detent.cli.commands.rehearse import Days, print_rehearsal, show_progress
+from detent.cli.options import Database, Json, Url, Yes, read_version, settings_of, wrong
 from detent.cli.output.terminal import (
     Column,
     ago,
@@ -28,6 +29,8 @@ from detent.cli.output.terminal import (
 )
 from detent.client import workflows
 from detent.client.calls import Call, Pages
+from detent.client.errors import RehearsalFailed
+from detent.documents.answers import as_json as plain_json
 from detent.graph.model import Ending
 
 _VERSIONS: Final = (
@@ -54,16 +57,44 @@ def publish_workflow(
     validate_parameters: Annotated[
         bool, typer.Option("--validate-parameters", help="Also refuse templates that no input can render.")
     ] = False,
+    rehearse: Annotated[
+        bool, typer.Option("--rehearse", help="Run the draft over recorded runs first, and say what it would do.")
+    ] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Rehearse, and publish only if no run would fail and all can be moved.")
+    ] = False,
+    days: Days = None,
     as_json: Json = False,
     url: Url = None,
     database: Database = None,
 ) -> None:
     """Make a version of the draft of a workflow. It is checked completely first."""
-    call = workflows.publish(workflow, auto_activate=activate, validate_parameters=validate_parameters or None)
-    document = _ask(call, url, database)
+    if days is not None and not (rehearse or strict):
+        raise wrong("--days", "is for a rehearsal; add --rehearse or --strict")
+    mode: Literal["report", "strict"] | None = "strict" if strict else "report" if rehearse else None
+    try:
+        with (
+            open_client(settings_of(database_url=database), url) as client,
+            show_progress(mode is not None) as progress,
+        ):
+            call = workflows.publish(
+                workflow,
+                auto_activate=activate,
+                validate_parameters=validate_parameters or None,
+                rehearse=mode,
+                days=days,
+                progress=progress,
+            )
+            document: Document = client.ask(call)
+    except RehearsalFailed as refused:
+        if refused.rehearsal is not None and not as_json:
+            print_rehearsal(plain_json(refused.rehearsal))
+        raise
     if as_json:
         print_json(document)
         return
+    if document["rehearsal"] is not None:
+        print_rehearsal(document["rehearsal"])
     word = "[green]published[/]" if document["changed"] else "[bright_black]unchanged[/]"
     is_current = document["version"] == document["current_version"]
     state = "current" if is_current else f"not current; `detent workflows activate {plain(document['workflow'])} N`"

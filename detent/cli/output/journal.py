@@ -102,7 +102,19 @@ def _retry(entry: Document) -> Iterator[JournalLine]:
 
 
 def _started(entry: Document) -> Iterator[JournalLine]:
-    yield JournalLine(entry["at"], entry["step"] or "", "running", f"attempt {entry['attempt'] or 1} starts")
+    child = f" {entry['child_run_id']}" if entry.get("child_run_id") else ""
+    yield JournalLine(entry["at"], entry["step"] or "", "running", f"attempt {entry['attempt'] or 1} starts{child}")
+
+
+def _paged(entry: Document) -> Iterator[JournalLine]:
+    """Yield a line for the beginning of a map, and for the end of each of its pages."""
+    at, step, count, page = entry["at"], entry["step"] or "", entry.get("item_count"), entry.get("page")
+    if count is not None:
+        yield JournalLine(at, step, "running", f"begins {count:,} item{'s' if count != 1 else ''}")
+    if page is not None:
+        failed = f", {page['failed']:,} failed" if page["failed"] else ""
+        words = f"a page has ended: {page['succeeded']:,} succeeded{failed}"
+        yield JournalLine(at, step, "failed" if failed else "running", words)
 
 
 def _received(entry: Document) -> Iterator[JournalLine]:
@@ -185,6 +197,7 @@ _KINDS: Final[dict[str, Callable[[Document], Iterator[JournalLine]]]] = {
     "ended": _ended,
     "retry": _retry,
     "started": _started,
+    "paged": _paged,
     "received": _received,
     "reused": _reused,
     "began": _began,

@@ -152,8 +152,10 @@ def cancel_messages(facts: RunFacts, cancelled: Sequence[tuple[str, int]], end: 
 
 
 def family_of(parent: RunFacts, step: str, *, detached: bool = False) -> Family:
-    """Return where a child run of this step or operation stands."""
+    """Return where a child run of this step or operation stands. A page of a map is at the level of its children."""
     above = parent.family or Family("", 0)
+    if above.page is not None:
+        return Family(step, above.depth, above.path, detached)
     return Family(step, above.depth + 1, (*above.path, show(WORKFLOW, parent.workflow_id)), detached)
 
 
@@ -184,11 +186,13 @@ def _page_to_parent(state: RunState, parent: bytes, end: RunEnd) -> Message:
 class KnownChildren:
     """What one ownership of a run knows of the children of its steps. A child in no set may exist or not.
 
-    `starting`: its start has begun and not ended. `look` is held by the attempt that asks the store."""
+    `starting`: its start has begun and not ended. `unwritten`: pages of maps whose entry is not durable yet. `look` is
+    held by the attempt that asks the store."""
 
     present: set[str] = field(default_factory=set)
     absent: set[str] = field(default_factory=set)
     starting: set[str] = field(default_factory=set)
+    unwritten: set[str] = field(default_factory=set)
     look: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 

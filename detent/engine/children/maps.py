@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 import msgspec
 
-from detent.engine.children.family import Children, existing_children, family_of, starting
+from detent.engine.children.family import Children, existing_children, family_of, known_children, starting
 from detent.engine.owned_run import OwnedRun
 from detent.engine.prepared_start import PreparedStart
 from detent.errors import DetentError, StoreError, Unavailable
 from detent.expressions import ExpressionError
 from detent.forms.kinds import user_actions
-from detent.graph.codec import FEATURES
+from detent.graph.codec import features_of_page
 from detent.ids import RUN, parse
 from detent.planner.fold import fold
 from detent.planner.judge import TEMPLATE_ERROR
-from detent.planner.maps import COLLECT, MapError, items_of, outer_values, page_of, result_of_map
+from detent.planner.maps import COLLECT, MapError, items_of, no_values, outer_values, page_of, result_of_map
 from detent.planner.reuse import retry_plan
 from detent.run.journal import MAP, Page, family_in
 from detent.run.outcomes import Delegated, Done, Fail, Outcome, StepError
-from detent.run.state import RunFacts
+from detent.run.state import MapState, RunFacts
+from detent.run.status import Status
+from detent.steps.child_step import inherited
 from detent.values.limits import INPUT_LIMIT
 
 #: Seconds between two attempts while the node cannot write or read.
@@ -43,11 +46,11 @@ class MapWork:
         while True:
             try:
                 found = run.state.maps[index]
-                begun = len(found.pages)
                 if not found.open and not found.has_more():
                     return await self._collect(run, index)
-                await self._start_pages(run, index)
-                return Delegated(begun)
+                written = written_pages(run, found)
+                await self._start_pages(run, index, written)
+                return Delegated(len(written))
             except (Unavailable, StoreError):
                 await asyncio.sleep(PAUSE)
             except MapError as problem:
@@ -55,12 +58,12 @@ class MapWork:
             except DetentError as error:
                 return Fail(StepError(error.code, f"a page cannot be started: {error}"), retry=False)
 
-    async def _start_pages(self, run: OwnedRun, index: int) -> None:
+    async def _start_pages(self, run: OwnedRun, index: int, written: Sequence[str]) -> None:
         found, start = run.state.maps[index], self._children.start_page
         if start is None:
             raise Unavailable("this engine cannot start runs")
-        there = await existing_children(self._children, run, list(found.open))
-        missing = [(child, number) for child, number in found.open.items() if child not in there]
+        there = await existing_children(self._children, run, [child for child in written if child in found.open])
+        missing = [(child, number) for child, number in found.open.items() if child in written and child not in there]
         if not missing:
             return
         items = items_of(run.prepared, run.state, index)
@@ -93,13 +96,25 @@ class MapWork:
         return replace(request, reuse=reuse, origin=row.id, origin_kind="retry")
 
     async def _collect(self, run: OwnedRun, index: int) -> Outcome:
-        outputs = []
-        for child in run.state.maps[index].pages:
+        found, outputs = run.state.maps[index], []
+        for number, child in enumerate(found.pages):
             row = await self._children.row_of(run.state.facts.tenant, parse(RUN, child))
             if row is not None and row.output is None and (row.error or "").startswith(COLLECT):
                 return Fail(StepError(TEMPLATE_ERROR, row.error or ""), retry=False)
             outputs.append(None if row is None else row.output)
-        return Done(result_of_map(run.state.maps[index], outputs))
+            if row is not None and row.output is None and row.status != Status.COMPLETED:
+                # It was stopped and could not collect anything. That is not the same as a list that is too large.
+                outputs[-1] = no_values(found, number)
+        return Done(result_of_map(found, outputs))
+
+
+def written_pages(run: OwnedRun, found: MapState) -> list[str]:
+    """Return the pages of a map that the durable journal names. Only these may be started.
+
+    A page may begin while another one is started. Its map then looks again when the entry is durable.
+    """
+    unwritten = known_children(run).unwritten
+    return [page for page in found.pages if page not in unwritten]
 
 
 def _items_in(raw: bytes) -> Any:
@@ -118,7 +133,7 @@ def _page_start(
 ) -> PreparedStart:
     facts, step = run.state.facts, run.prepared.graph.steps[index]
     page = Page(step.name, first, len(items))
-    given = {"body": {"items": items}, "headers": {}, "query": {}, "outer": outer}
+    given = {"body": {"items": items}, "headers": {}, "query": {}, "outer": outer, **inherited(facts)}
     raw = msgspec.json.encode(given)
     if len(raw) > 2 * INPUT_LIMIT:
         message = (
@@ -129,14 +144,14 @@ def _page_start(
     return PreparedStart(
         tenant=facts.tenant,
         workflow=facts.workflow_id,
-        version=facts.version,
+        version=run.version,
         name=facts.workflow,
         prepared=page_of(run.prepared, page),
         input=raw,
         trigger=MAP,
         queue=step.queue or run.placed.queue,
         priority=run.placed.priority if step.priority is None else step.priority,
-        code=(*FEATURES, *user_actions([step])),
+        code=(*features_of_page(run.prepared.graph, step), *user_actions([step])),
         parent=facts.id,
         id=parse(RUN, child),
         family=family,

@@ -27,10 +27,20 @@ from detent.forms.kinds import user_actions
 from detent.forms.names import read_priority, read_queue
 from detent.forms.scope import ITEM_NAMES
 from detent.forms.templates import needed_language, template_reads
+from detent.forms.text_tests import read_text_tests
 from detent.forms.triggers import TRIGGER_FIELDS, read_trigger
 from detent.forms.workflow_fields import placed, read_description, read_labels, read_trigger_schema
 from detent.graph.check import cycles, describe_cycle, same_name, upstream
-from detent.graph.model import GRAPH_SCOPE, Edge, FailurePolicy, Graph, StepKind
+from detent.graph.model import (
+    GRAPH_SCOPE,
+    ContextSnapshot,
+    Edge,
+    FailurePolicy,
+    Graph,
+    Overflow,
+    SnapshotMode,
+    StepKind,
+)
 from detent.values.durations import SECONDS
 from detent.values.fields import Fields, Problems, described, inside, shown
 
@@ -38,14 +48,17 @@ FORM: Final = "graph"
 _LIMITS: Final = Limits()
 FIELDS: Final = (
     *("id", "displayName", "description", "form", "startNode", "startNodes", "nodes", "triggerSchema", "enabled"),
-    *("vars", "output", "labels", "queue", "priority", "maxDuration", "maxParallel", "onUnhandled"),
+    *("vars", "output", "labels", "queue", "priority", "maxDuration", "maxParallel", "onUnhandled", "contextSnapshot"),
     *TRIGGER_FIELDS,
+    "tests",
 )
 _ID: Final = re.compile(r"[a-z0-9-]+")
 _LONGEST_ID: Final = 200
 _MAX_DURATION: Final = 3600.0
 _MOST_PARALLEL: Final = 100_000
 _MOST_VARS: Final = 1_000
+SNAPSHOT_FIELDS: Final = ("mode", "keys", "maxBytes", "overflow")
+LARGEST_CONTEXT: Final = 1024 * 1024 * 1024
 
 
 class OnUnhandled(StrEnum):
@@ -80,6 +93,7 @@ def compile_graph(
         max_duration=_MAX_DURATION if duration is None else duration,
         parallel=fields.integer("maxParallel", least=1, most=_MOST_PARALLEL),
         vars=_vars(fields),
+        context=_context(fields, [node.name for node in nodes]),
     )
     if is_whole:
         _check_shape(graph, nodes, fields)
@@ -102,6 +116,7 @@ def compile_graph(
         trigger_schema=schema,
         step_descriptions={node.name: node.description for node in nodes if node.description is not None},
         warnings=(*(warning for node in nodes for warning in node.warnings), *_too_long(graph, nodes), *remarks),
+        tests=read_text_tests(fields.get("tests"), "tests", problems, graph),
     )
     problems.raise_if_any()
     return compiled
@@ -124,6 +139,31 @@ def _vars(fields: Fields) -> dict[str, Any]:
     if len(found) > _MOST_VARS:
         fields.problems.add("vars", f"has {len(found)} variables; at most {_MOST_VARS} are allowed")
     return found
+
+
+def _context(fields: Fields, names: Collection[str]) -> ContextSnapshot | None:
+    """Read how large the results may be that later nodes read, and what users see of them."""
+    written = fields.mapping("contextSnapshot")
+    if written is None:
+        return None
+    usual = ContextSnapshot()
+    inner = Fields(written, fields.at("contextSnapshot"), fields.problems)
+    inner.refuse_unknown(SNAPSHOT_FIELDS)
+    mode = inner.choice("mode", SnapshotMode, usual.mode)
+    keys = inner.get("keys")
+    if keys is None:
+        keys = []
+        if mode is SnapshotMode.KEYS:
+            fields.problems.add(inner.at("keys"), "is missing: name the nodes whose outputs are shown")
+    elif not isinstance(keys, list) or not all(isinstance(key, str) for key in keys):
+        inner.wrong("keys", "a list of ids of nodes")
+        keys = []
+    for key in keys:
+        if key not in names:
+            fields.problems.add(inner.at("keys"), f"no node {shown(key)}{fields.problems.did_you_mean(key, names)}")
+    most = inner.integer("maxBytes", least=1, most=LARGEST_CONTEXT)
+    overflow = inner.choice("overflow", Overflow, usual.overflow)
+    return ContextSnapshot(mode, tuple(keys), usual.max_bytes if most is None else most, overflow)
 
 
 def _read_nodes(fields: Fields, limits: Limits, actions: Collection[str] | None) -> list[WrittenNode]:

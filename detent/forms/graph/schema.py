@@ -18,7 +18,8 @@ from detent.forms.graph.node import (
     When,
 )
 from detent.forms.kinds import LARGEST_VERSION, MOST_ITEMS, MOST_PARALLEL_ITEMS
-from detent.graph.model import ItemFailure, Join, OnCrash
+from detent.forms.text_tests import MOST_TESTS
+from detent.graph.model import ItemFailure, Join, OnCrash, Overflow, SnapshotMode
 
 Schema = dict[str, Any]
 
@@ -148,7 +149,7 @@ _NODE: Final[Schema] = {
             NodeType.ACTION.value,
         ),
         "actionType": _maybe(
-            "The action: one of yours, or core.echo, core.fail, core.delay, core.wait, core.http.request.",
+            "The action: one of yours, or core.echo, core.fail, core.log, core.delay, core.wait, core.http.request.",
             "string",
             minLength=1,
             maxLength=128,
@@ -272,6 +273,37 @@ SCHEMA: Final[Schema] = {
             ["fail", "settle"],
             "fail",
         ),
+        "tests": _maybe(
+            "Tests of the workflow, which no version depends on. `detent test` runs them.",
+            "array",
+            items={"type": "object", "required": ["name", "expect"]},
+            maxItems=MOST_TESTS,
+        ),
+        "contextSnapshot": {
+            "description": "How large the outputs may be that later nodes read, and what `include=context` shows.",
+            "type": ["object", "null"],
+            "properties": {
+                "mode": _choice(
+                    "What is shown of the outputs: all, sizes and types (summary), or those of the nodes in keys.",
+                    [str(mode) for mode in SnapshotMode],
+                    "summary",
+                ),
+                "keys": _maybe("The nodes whose outputs are shown in mode keys.", "array", items={"type": "string"}),
+                "maxBytes": _maybe(
+                    "How many bytes the results may have together that later nodes read.",
+                    "integer",
+                    minimum=1,
+                    maximum=1024 * 1024 * 1024,
+                    default=10 * 1024 * 1024,
+                ),
+                "overflow": _choice(
+                    "What a result does that exceeds maxBytes: its node fails, or the oldest or this one is dropped.",
+                    [str(one) for one in Overflow],
+                    "fail",
+                ),
+            },
+            "additionalProperties": False,
+        },
         "trigger": _maybe(
             "What starts it: api, cron, webhook, event or manual, or a block with a type.", ["string", "object"]
         ),

@@ -30,6 +30,7 @@ class GraphScope(ScopeCheck):
     """Checks reads against the names of the graph form."""
 
     noun: ClassVar = "node"
+    map_key: ClassVar = "forEach"
 
     def __init__(
         self, kinds: Mapping[str, StepKind | None], upstream: Upstream, variables: Collection[str], problems: Problems
@@ -93,5 +94,4 @@ class GraphScope(ScopeCheck):
                 return "write wait.NODE.url with the id of a node that waits"
         if root in self._kinds:
             return f"write context.data['{root}'] to read the output of that node"
-        hint = self._problems.did_you_mean(root, _ROOTS) or f"; there is {', '.join(_ROOTS)}"
-        return f"unknown name {shown(root)}{hint}"
+        return self._unknown_name(root, _ROOTS)

@@ -23,6 +23,7 @@ from detent.forms.scope import ITEM_NAMES
 from detent.forms.steps.scope import StepsScope
 from detent.forms.steps.step import WrittenStep, read_step
 from detent.forms.templates import needed_language, template_reads
+from detent.forms.text_tests import read_text_tests
 from detent.forms.triggers import TRIGGER_FIELDS, read_trigger
 from detent.forms.workflow_fields import placed, read_description, read_labels, read_trigger_schema
 from detent.graph.check import cycles, describe_cycle, same_name, upstream
@@ -36,7 +37,7 @@ _FIELDS: Final = (
     *("name", "title", "description", "form", "enabled", "output", "labels", "queue", "priority", "tasks", "steps"),
     *("max_duration", "max_duration_seconds", "one_per_hero"),
     *TRIGGER_FIELDS,
-    "trigger_schema",
+    *("trigger_schema", "tests"),
 )
 _LONGEST_TITLE: Final = 200
 _MAX_DURATION: Final = 30 * 86400.0
@@ -81,6 +82,7 @@ def compile_steps(
         priority=place[1],
         trigger_schema=schema,
         warnings=(*(warning for step in written for warning in step.warnings), *remarks),
+        tests=read_text_tests(fields.get("tests"), "tests", problems, graph),
     )
     problems.raise_if_any()
     return compiled

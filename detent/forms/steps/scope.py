@@ -15,7 +15,6 @@ from typing import Final
 
 from detent.expressions import Reference
 from detent.forms.scope import ScopeCheck
-from detent.values.fields import shown
 
 _ROOTS: Final = ("trigger", "tasks", "steps", "wait", "run", "workflow", "$input", "$execution")
 _PARTS: Final = {
@@ -66,5 +65,4 @@ class StepsScope(ScopeCheck):
                 return "write $execution.NAME.resume_url with the name of a wait step"
         if root in self._kinds:
             return f"write tasks.{root} to read the result of that step"
-        hint = self._problems.did_you_mean(root, _ROOTS) or f"; there is {', '.join(_ROOTS)}"
-        return f"unknown name {shown(root)}{hint}"
+        return self._unknown_name(root, _ROOTS)

@@ -7,23 +7,25 @@ executed and nothing is written. A new step has no recorded result, so what foll
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from detent.expressions import ExpressionError
 from detent.graph.model import FAILURES, Ending
-from detent.instant import Instant, iso
+from detent.instant import iso
 from detent.planner.advance import advance, open_run
-from detent.planner.prepared import Prepared
+from detent.planner.prepared import Prepared, PreparedEdge, PreparedStep
 from detent.planner.scope import build_scope, in_context
 from detent.run import events
+from detent.run.journal import Entry, Kind
 from detent.run.outcomes import EMPTY_RESULT, Done, Fail, Outcome, StepError
 from detent.run.state import Phase, RunState
 
 #: At most so many differences of parameters are reported of one run.
 MOST_DIFFS: Final = 20
 _LONGEST: Final = 200
+_IDLE: Final = (Phase.PENDING, Phase.READY, Phase.ENDED)
 
 
 class Detour(NamedTuple):
@@ -66,43 +68,86 @@ class Rehearsal:
         return tuple(self.detours), tuple(self.failures), tuple(self.new_steps), where
 
 
-def rehearse(old: Prepared, was: RunState, new: Prepared, names: Mapping[str, str]) -> Rehearsal:
-    """Return what the run would have done in the new graph. `was` is its recorded state in the old one."""
-    return _Rehearsing(old, was, new, names).run()
+def rehearse(
+    old: Prepared, was: RunState, new: Prepared, names: Mapping[str, str], entries: Iterable[Entry]
+) -> Rehearsal:
+    """Return what the run would have done in the new graph. `was` is its recorded state in the old one.
+
+    Its steps end in the order in which they ended in `entries`, the journal of the run: a failure that no edge takes
+    skips the steps that ended after it, and not those before.
+    """
+    ended = {entry.step: entry.seq for entry in entries if entry.kind == Kind.ENDED and entry.step is not None}
+    return _Rehearsing(old, was, new, names, ended).run()
 
 
 class _Rehearsing:
-    def __init__(self, old: Prepared, was: RunState, new: Prepared, names: Mapping[str, str]) -> None:
+    def __init__(
+        self, old: Prepared, was: RunState, new: Prepared, names: Mapping[str, str], ended: Mapping[str, int]
+    ) -> None:
         self._old, self._was, self._new = old, was, new
         self._now = was.facts.started_at
+        self._at = iso(self._now)
         self._same = {}
         for step in old.steps:
             index = new.numbers.get(names.get(step.name, step.name))
             if index is not None:
                 self._same[index] = step.index
+        never = len(ended) and max(ended.values()) + 1
+        # When each step ended. One that never did waits until the others have ended.
+        self._ended_at = [never] * len(new.steps)
+        for index, before in self._same.items():
+            self._ended_at[index] = ended.get(old.steps[before].name, never)
         self._state = new.new_state(was.facts)
+        self._state.parallel = None  # the recorded order decides which attempts were in flight at once
         self._left: set[int] = set()  # steps without a recorded end
+        self._edges: dict[int, list[tuple[PreparedStep, PreparedEdge]]] | None = None
         self._found = Rehearsal()
 
     def run(self) -> Rehearsal:
         state = self._state
         open_run(self._new, state, now=self._now)
-        while not state.is_over and (event := self._next()) is not None:
+        for event in self._events():
             advance(self._new, state, event=event, now=self._now)
+            if state.is_over:
+                break
         self._compare()
         return self._found
 
-    def _next(self) -> events.Event | None:
-        for index, phase in enumerate(self._state.phase):
-            if index not in self._left and phase not in (Phase.PENDING, Phase.READY, Phase.ENDED):
-                event = self._event(index, phase)
-                if event is not None:
-                    return event
-                self._left.add(index)
-        return None
+    def _events(self) -> Iterator[events.Event]:
+        """Yield the recorded end of each step that is active, until there is none. The caller applies each at once.
+
+        The steps are passed in recorded order, again and again: after most events the next active step lies ahead.
+        """
+        is_done, places = False, sorted(self._new.order, key=self._ended_at.__getitem__)
+        while not is_done:
+            is_done = True
+            for index in places:
+                yield from self._delays()
+                while (phase := self._state.phase[index]) not in _IDLE and index not in self._left:
+                    event = self._event(index, phase)
+                    if event is None:
+                        self._left.add(index)
+                        break
+                    is_done = False
+                    yield event
+                    yield from self._delays()
+
+    def _delays(self) -> Iterator[events.Event]:
+        """Yield the ends of delays whose steps ran: a delay was over before a failure that would have skipped it."""
+        timers = self._state.timers
+        while timers:
+            index = timers.pop()[1]
+            before = self._same.get(index)
+            has_run = before is not None and self._was.ending[before] not in (None, Ending.SKIPPED)
+            if has_run and self._state.phase[index] is Phase.RETRYING and index not in self._state.looks:
+                yield events.Woke(index)
 
     def _event(self, index: int, phase: Phase) -> events.Event | None:
         """Return the recorded end of an active step, or None if there is none."""
+        if index in self._state.looks:
+            message = "its recorded result is not what it repeats for, so it would look again"
+            self._found.failures.append(Failure(self._new.steps[index].name, message))
+            return None
         if phase in (Phase.SLEEPING, Phase.RETRYING):
             return events.Woke(index)
         before = self._same.get(index)
@@ -133,19 +178,29 @@ class _Rehearsing:
         """Compare the parameters of an attempt with those of the recorded run. Return the error of a template."""
         place = self._new.steps[index].name if before is None else self._old.steps[before].name
         try:
-            new = _parameters(self._new, self._state, index, place, self._now)
+            new = self._parameters(self._new, self._state, index, place)
         except ExpressionError as error:
             return StepError("template_error", error.message)
         if before is None or self._was.ending[before] is None:
             return None
         try:
-            old = _parameters(self._old, self._was, before, place, self._now)
+            old = self._parameters(self._old, self._was, before, place)
         except ExpressionError:
             return None
         room = MOST_DIFFS - len(self._found.diffs)
         for path, one, other in list(_differences(old, new, ""))[:room]:
             self._found.diffs.append(ParameterDiff(self._new.steps[index].name, path, one, other))
         return None
+
+    def _parameters(self, prepared: Prepared, state: RunState, index: int, place: str) -> Any:
+        """Return what an attempt sends, or of a map its list: what its items send depends on the item."""
+        items = prepared.steps[index].items
+        config = prepared.steps[index].config if items is None else items
+        rendered = config.source
+        if not config.is_constant:
+            scope = in_context(build_scope(prepared, state), state, self._now, place)
+            rendered = config.render({**scope, "attempt": {"number": 1, "at": self._at}})
+        return rendered if items is None else {"for_each": rendered}
 
     def _compare(self) -> None:
         for index in self._new.order:
@@ -168,24 +223,25 @@ class _Rehearsing:
     def _edge(self, index: int) -> str | None:
         """Return the first incoming edge that is not taken, for a step that is skipped, or that is taken otherwise."""
         is_skipped = self._state.ending[index] is Ending.SKIPPED
-        for step in self._new.steps:
-            for edge in step.outgoing:
-                ending = self._state.ending[step.index]
-                is_taken = ending in edge.on and edge.index not in self._state.not_taken
-                if edge.target == index and is_taken is not is_skipped:
-                    return f"{step.name} -> {self._new.steps[index].name}"
+        for step, edge in self._incoming().get(index, ()):
+            is_taken = self._state.ending[step.index] in edge.on and edge.index not in self._state.not_taken
+            if is_taken is not is_skipped:
+                return f"{step.name} -> {self._new.steps[index].name}"
         return None
 
-
-def _parameters(prepared: Prepared, state: RunState, index: int, place: str, now: Instant) -> Any:
-    config = prepared.steps[index].config
-    if config.is_constant:
-        return config.source
-    scope = in_context(build_scope(prepared, state), state, now, place)
-    return config.render({**scope, "attempt": {"number": 1, "at": iso(now)}})
+    def _incoming(self) -> dict[int, list[tuple[PreparedStep, PreparedEdge]]]:
+        """Return the edges into each step, built when they are asked for first."""
+        if self._edges is None:
+            self._edges = {}
+            for step in self._new.steps:
+                for edge in step.outgoing:
+                    self._edges.setdefault(edge.target, []).append((step, edge))
+        return self._edges
 
 
 def _differences(old: Any, new: Any, path: str) -> Iterator[tuple[str, str | None, str | None]]:
+    if type(old) is type(new) and isinstance(old, str | int | float) and old == new:
+        return
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         for key in dict.fromkeys((*old, *new)):
             place = f"{path}.{key}" if path else str(key)

@@ -171,6 +171,8 @@ def _cannot_move(old: Prepared, state: RunState, new: Prepared, wish: MoveWish) 
     is_code = any(step.kind in _CODE for prepared in (old, new) for step in prepared.steps)
     if is_code or state.moved_graph is not None:
         return [MoveReason(None, "its workflow is Python code: such a run moves by itself when its code changes")]
+    if old.page is not None:
+        return [MoveReason(None, f"the run is a page of the map '{old.page.step}'; move the run that has the map")]
     if state.is_over:
         return [MoveReason(None, f"the run has ended ({state.status}); retry it on version {version} instead")]
     if version == wish.was:
@@ -188,6 +190,12 @@ def _cannot_move(old: Prepared, state: RunState, new: Prepared, wish: MoveWish) 
         MoveReason(name, f"'{name}' cannot become '{mapped}': version {version} has no step of that name")
         for name, mapped in names.items()
         if mapped not in new.numbers
+    ]
+    # The name is part of the idempotency key, so a second step of that name could repeat the effect of the first.
+    found += [
+        MoveReason(name, f"'{name}' cannot become '{mapped}': the run had a step of that name before, and it has ended")
+        for name, mapped in names.items()
+        if mapped in state.left_behind
     ]
     counts: dict[str, list[str]] = {}
     for step in old.steps:

@@ -18,8 +18,10 @@ from detent.python.flow import FinishAsked, RunAsked, outcome_of
 from detent.python.hero_adapters import SqlAlchemyModel, UnreadableHero, owner_of
 from detent.python.heroes import HeroRef, Loader
 from detent.run.call import StepCall
+from detent.run.links import Linked, collected
 from detent.run.outcomes import Cancel, Done, Finish, Outcome, Pause, Skip, StepError
 from detent.steps.errors import code_of
+from detent.steps.links import without_links
 from detent.steps.user_code import TimeLimit, describe, exception_detail
 
 Awaited = tuple[Awaitable[Any], int]
@@ -80,7 +82,11 @@ def _stages(
     output = step.body.call(workflow)
     if is_awaitable(output):
         output = yield output, number + 1
-    return None if attempt.asked is not None else Done(attempt.result(output))
+    if attempt.asked is not None:
+        return None
+    if type(output) is Linked:
+        return Done(attempt.result(output.output), collected(output.links))
+    return Done(attempt.result(output))
 
 
 def _find_hero(attempt: ClassAttempt, known: tuple[str, str], load: Loader | None) -> Generator[Awaited, Any, None]:
@@ -138,7 +144,7 @@ def _transactional(
         _stop_if_asked(attempt)
         if guard is not None:
             guard.check()
-        return attempt.result(output)
+        return attempt.result(without_links(output))
 
     async def run_async(session: Any) -> bytes:
         attempt.session = session
@@ -146,7 +152,7 @@ def _transactional(
             _take(attempt, await model.load_in(session, attempt.hero))
         output = await body.call(workflow)
         _stop_if_asked(attempt)
-        return attempt.result(output)
+        return attempt.result(without_links(output))
 
     if body.is_async:
         kept = yield transactions.run_once_async(call, generation, run_async), number
@@ -178,6 +184,8 @@ def _asked(attempt: ClassAttempt) -> Outcome:
     if isinstance(asked, RunAsked):
         return asked.outcome
     try:
+        if isinstance(asked, FinishAsked) and type(asked.result) is Linked:
+            return Finish(attempt.result(asked.result.output), collected(asked.result.links))
         if isinstance(asked, FinishAsked):
             return Finish(attempt.result(asked.result))
         return _skipped(attempt)

@@ -32,6 +32,7 @@ from detent.run.call import FunctionPort, RunView, StepCall
 from detent.run.outcomes import Continued, Done, Fail, Outcome, Pause, Skip, StepError, Suspend
 from detent.run.start import StartRequest
 from detent.steps.errors import InvalidParameters, Permanent
+from detent.steps.links import done_with
 from detent.steps.output import encode_output
 from detent.steps.protocol import Needs
 from detent.steps.user_code import error_message, exception_detail, failure_of
@@ -175,7 +176,7 @@ class _Attempt:
             except DetentError as error:
                 return self._failed(ChildFailed("continue_as_new", StepError(error.code, error.message)))
             else:
-                return Continued(encode_output({"continued_as": successor}), driver.log.signals_taken())
+                return Continued(encode_output({"continued_as": successor}), taken=driver.log.signals_taken())
         return Suspend(port.now(), len(driver.log.records))
 
     def outcome(self, ended: FunctionTask) -> Outcome:
@@ -194,7 +195,7 @@ class _Attempt:
 
     def _given(self, value: Any) -> Outcome:
         try:
-            return Done(encode_output(value))
+            return done_with(value)
         except Exception as error:  # noqa: BLE001 - encoding runs code of the user's value, which may raise anything
             return self._failed(error)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
 from typing import Final
 
@@ -15,6 +15,7 @@ from detent.python.functions.operations import OperationLog, Pending, StepWork
 from detent.python.functions.step import StepContext
 from detent.python.functions.step_runner import CancelStep, StepResult, StepRunner
 from detent.run.call import FunctionPort, Op
+from detent.run.links import Link
 from detent.run.outcomes import EMPTY_RESULT, Fail, StepError
 from detent.run.state import Checkpoint, Operation, RunFacts
 
@@ -248,7 +249,11 @@ class OperationRunner:
         ms = round((self._monotonic() - work.begun) * 1000, 2)
         if isinstance(given, StepResult):
             work.value = given
-            self._record(Checkpoint(pending.key, Ending.SUCCESS, given.result, None, now, work.attempt), ms)
+            checkpoint = Checkpoint(pending.key, Ending.SUCCESS, given.result, None, now, work.attempt)
+            if given.links:
+                self._claim(given.links, checkpoint, ms)
+            else:
+                self._record(checkpoint, ms)
             return
         key = b"%b/%b" % (self._facts.id, pending.key.encode())
         again = retry_at(work.retry, given, attempt=work.attempt, key=key, now=now)
@@ -259,6 +264,18 @@ class OperationRunner:
         self._beginning[pending.key] = None
         self._port.begin(Operation(pending.key, again, None, work.attempt, given.error, now))
         self.log.fresh.append(pending)  # `_begin_step` schedules its retry once that is recorded
+
+    def _claim(self, links: Sequence[Link], checkpoint: Checkpoint, ms: float) -> None:
+        """Claim the links of a step, and journal its end when the store has answered."""
+        self._writing[checkpoint.key] = None
+
+        def answered(error: StepError | None) -> None:
+            if self._is_over:
+                return
+            failed = checkpoint._replace(ending=Ending.FAILED, result=EMPTY_RESULT, error=error)
+            self._record(checkpoint if error is None else failed, ms)
+
+        self._port.claim(checkpoint.key, links, answered)
 
     # -- time
 

@@ -21,7 +21,9 @@ from detent.ids import RUN, show
 from detent.python.decorators import MARK, StepMark, StepOptions
 from detent.python.results import decoder, hints_of
 from detent.run.call import idempotency_key, is_name
+from detent.run.links import Link
 from detent.steps.arguments import innermost
+from detent.steps.links import Create, CreateAsync
 from detent.values.durations import in_seconds
 
 MOST_RETRIES: Final = 100
@@ -29,13 +31,29 @@ _NO_OPTIONS: Final = StepOptions()
 
 
 class StepContext(msgspec.Struct, frozen=True):
-    """The run and the step for which a function is called. A parameter with this annotation receives it."""
+    """The run and the step for which a function is called. A parameter with this annotation receives it.
+
+    `links` has the resources that the step names, and finds or creates one."""
 
     run: bytes
     tenant: int
     step: str
     attempt: int
     generation: int = 0  # of the run's ownership
+    links: Any = None  # a `steps.links.Links`, while the step runs
+
+    def find_or_create(self, system: str, type: str, key: str, create: Create) -> Link:  # noqa: A002
+        """Return the resource that a run created under this key, or create it. For plain functions.
+
+        `create` gets an idempotency key and returns the id of the resource, or a `Link`. Raise RetryLater while another
+        run creates it."""
+        found: Link = self.links.find_or_create(system, type, key, create)
+        return found
+
+    async def find_or_create_async(self, system: str, type: str, key: str, create: CreateAsync) -> Link:  # noqa: A002
+        """Return the resource that a run created under this key, or create it, in a coroutine."""
+        found: Link = await self.links.find_or_create_async(system, type, key, create)
+        return found
 
     @property
     def run_id(self) -> str:

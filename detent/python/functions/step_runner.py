@@ -9,13 +9,16 @@ from functools import partial
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from detent.graph.model import StepKind
 from detent.python.classes.stages import StepTransactions
 from detent.python.functions.operations import StepWork
 from detent.python.functions.step import StepContext, current_step
 from detent.run.call import StepCall
+from detent.run.links import Link, Linked
 from detent.run.outcomes import Fail, StepError
+from detent.steps.links import Links, Reservations, done_with, without_links
 from detent.steps.output import encode_output
 from detent.steps.user_code import CommitGuard, ThreadPool, error_message, failure_of, run_inline, run_on_loop
 
@@ -25,6 +28,7 @@ class StepResult(msgspec.Struct, frozen=True):
 
     result: bytes
     value: Any
+    links: tuple[Link, ...] = ()
 
 
 Ended = Callable[[StepResult | Fail], None]
@@ -38,9 +42,15 @@ def _nothing() -> None:
 class StepRunner:
     """Runs steps of durable functions; plain functions run in the threads of `pool`."""
 
-    def __init__(self, pool: ThreadPool | None = None, transactions: StepTransactions | None = None) -> None:
+    def __init__(
+        self,
+        pool: ThreadPool | None = None,
+        transactions: StepTransactions | None = None,
+        reservations: Reservations | None = None,
+    ) -> None:
         self._pool = pool or ThreadPool()
         self._transactions = transactions
+        self._reservations = reservations
 
     def close(self) -> None:
         """End the threads."""
@@ -55,6 +65,8 @@ class StepRunner:
         was cancelled. `unlocked` is called once, after that, when a transactional step does not run any more.
         """
         function = work.function
+        if function.context is not None:
+            context = replace(context, links=Links(self._reservations, context.run, context.tenant, context.step))
         if function.is_inline and not function.transactional:
             token = current_step.set(context)
             try:
@@ -112,11 +124,20 @@ def _deliver(ended: Ended, future: asyncio.Future[StepResult | Fail]) -> None:
 
 
 def _call(work: StepWork, context: StepContext) -> StepResult | Fail:
-    return _decoded(work, encode_output(work.function.function(*work.args, **_arguments(work, context))))
+    return _returned(work, context, work.function.function(*work.args, **_arguments(work, context)))
 
 
 async def _await(work: StepWork, context: StepContext) -> StepResult | Fail:
-    return _decoded(work, encode_output(await work.function.function(*work.args, **_arguments(work, context))))
+    return _returned(work, context, await work.function.function(*work.args, **_arguments(work, context)))
+
+
+def _returned(work: StepWork, context: StepContext, value: Any) -> StepResult | Fail:
+    """Return the result of a step that returned this value, with the links that it named."""
+    if context.links is None and type(value) is not Linked:
+        return _decoded(work, encode_output(value))
+    done = done_with(value, context.links)
+    found = _decoded(work, done.result)
+    return replace(found, links=done.links) if isinstance(found, StepResult) else found
 
 
 def _call_once(
@@ -125,7 +146,7 @@ def _call_once(
     kwargs = _arguments(work, context)
 
     def body(session: Any) -> bytes:
-        result = encode_output(work.function.function(session, *work.args, **kwargs))
+        result = encode_output(without_links(work.function.function(session, *work.args, **kwargs)))
         guard.check()
         return result
 
@@ -137,7 +158,7 @@ async def _await_once(work: StepWork, context: StepContext, transactions: StepTr
     kwargs = _arguments(work, context)
 
     async def body(session: Any) -> bytes:
-        return encode_output(await work.function.function(session, *work.args, **kwargs))
+        return encode_output(without_links(await work.function.function(session, *work.args, **kwargs)))
 
     call = _step_call(work, context)
     return _decoded(work, await _needed(transactions).run_once_async(call, context.generation, body))

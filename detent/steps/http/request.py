@@ -11,13 +11,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import msgspec
 from multidict import CIMultiDict
 from yarl import URL
 
 from detent.run.call import StepCall
+from detent.steps.acting_user import acting_user_headers
 from detent.values.limits import HEADER_BYTES_LIMIT, HEADER_COUNT_LIMIT
 from detent.version import VERSION
 
@@ -25,6 +26,8 @@ METHODS: Final = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OP
 FOLLOWING_METHODS: Final = frozenset({"GET", "HEAD"})
 LONGEST_URL: Final = 8192
 
+_USER_AGENT: Final = f"detent/{VERSION}"
+_NO_HEADERS: Final[Mapping[str, str]] = {}
 _TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _NOT_IN_HEADER: Final = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _NOT_IN_URL: Final = re.compile(
@@ -106,11 +109,43 @@ def build_request(call: StepCall) -> HttpRequest:
     headers = CIMultiDict(
         {"User-Agent": f"detent/{VERSION}", "Idempotency-Key": call.idempotency_key},
     )
+    if call.view is not None:
+        headers.update(acting_user_headers(call.view.facts))
     _add_headers(headers, parameters.get("headers"))
     headers["Detent-Attempt"] = str(call.attempt)
     headers["Accept-Encoding"] = "identity"
     body = _encode_body(parameters.get("body"), headers)
     return HttpRequest(_method(parameters.get("method")), _target(parameters.get("url")), headers, body)
+
+
+class PreparedRequest(Protocol):
+    """A request whose body is written already."""
+
+    @property
+    def method(self) -> str: ...
+    @property
+    def url(self) -> str: ...
+    @property
+    def headers(self) -> Mapping[str, Any]: ...
+    @property
+    def body(self) -> bytes | None: ...
+    @property
+    def content_type(self) -> str | None: ...
+
+
+def build_prepared(
+    prepared: PreparedRequest, key: str, attempt: int, checked: Mapping[str, str] = _NO_HEADERS
+) -> HttpRequest:
+    """Return a request that an action has written, with the headers that every request has. `checked` are headers that
+    need no check. Raise InvalidHttpRequest."""
+    headers = CIMultiDict({"User-Agent": _USER_AGENT, "Idempotency-Key": key, **checked})
+    if prepared.content_type is not None:
+        headers["Content-Type"] = prepared.content_type
+    if prepared.headers:
+        _add_headers(headers, prepared.headers)
+    headers["Detent-Attempt"] = str(attempt)
+    headers["Accept-Encoding"] = "identity"
+    return HttpRequest(prepared.method, parse_target(prepared.url), headers, prepared.body)
 
 
 @lru_cache(maxsize=512)

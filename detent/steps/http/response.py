@@ -63,7 +63,6 @@ def _is_shallow_and_small(value: Any) -> bool:
 
 
 LONGEST_RETRY_AFTER: Final = 3600.0
-_READ_LIMIT: Final = BODY_LIMIT + 1
 
 
 class BadAnswer(ValueError):
@@ -85,9 +84,9 @@ encode_answer: Final = msgspec.json.Encoder().encode
 NO_ANSWER: Final = encode_answer(HttpAnswer(None, {}, None))
 
 
-async def read_answer(response: aiohttp.ClientResponse) -> HttpAnswer:
-    """Read the answer, but no more of its body than is stored. Close the connection if there is more."""
-    raw, is_cut = await _read_body(response)
+async def read_answer(response: aiohttp.ClientResponse, limit: int = BODY_LIMIT) -> HttpAnswer:
+    """Read the answer, but no more of its body than `limit`. Close the connection if there is more."""
+    raw, is_cut = await _read_body(response, limit)
     if is_cut:
         response.close()
     headers = _kept_headers(response.headers)
@@ -95,7 +94,7 @@ async def read_answer(response: aiohttp.ClientResponse) -> HttpAnswer:
         return HttpAnswer(response.status, headers, None)
     if not is_cut and is_acceptable_json(raw):
         return HttpAnswer(response.status, headers, msgspec.Raw(raw))
-    text, is_cut = _bounded_text(raw, is_cut)
+    text, is_cut = _bounded_text(raw, is_cut, limit)
     return HttpAnswer(response.status, headers, text, is_cut)
 
 
@@ -128,14 +127,14 @@ def outcome_of(answer: HttpAnswer, request: str, remark: str = "", wait: float |
     )
 
 
-async def _read_body(response: aiohttp.ClientResponse) -> tuple[bytes, bool]:
+async def _read_body(response: aiohttp.ClientResponse, limit: int) -> tuple[bytes, bool]:
     """Return the decoded body, up to the limit, and whether there was more."""
     inflate = _inflater(response.headers.get("Content-Encoding", ""))
     kept = bytearray()
     while chunk := await response.content.readany():
-        kept += chunk if inflate is None else inflate.feed(chunk, _READ_LIMIT - len(kept))
-        if len(kept) > BODY_LIMIT:
-            return bytes(kept[:BODY_LIMIT]), True
+        kept += chunk if inflate is None else inflate.feed(chunk, limit + 1 - len(kept))
+        if len(kept) > limit:
+            return bytes(kept[:limit]), True
     if inflate is not None:
         inflate.finish()
     return bytes(kept), False
@@ -190,16 +189,16 @@ class _Inflater:
         return self._decompress(data, room)
 
 
-def _bounded_text(raw: bytes, is_cut: bool) -> tuple[str, bool]:
+def _bounded_text(raw: bytes, is_cut: bool, limit: int) -> tuple[str, bool]:
     """Return the bytes as text, and whether it was cut.
 
     Invalid UTF-8 is replaced. That takes more bytes, so the text is measured again.
     """
     text = codecs.getincrementaldecoder("utf-8")("replace").decode(raw, final=not is_cut)
     encoded = text.encode()
-    if len(encoded) <= BODY_LIMIT:
+    if len(encoded) <= limit:
         return text, is_cut
-    return encoded[:BODY_LIMIT].decode("utf-8", "ignore"), True
+    return encoded[:limit].decode("utf-8", "ignore"), True
 
 
 def _kept_headers(headers: CIMultiDictProxy[str]) -> dict[str, str]:

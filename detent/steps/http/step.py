@@ -13,7 +13,7 @@ import ssl
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, Protocol, TypeVar
 
 import aiohttp
 from aiohttp.abc import AbstractResolver
@@ -28,10 +28,11 @@ from detent.run.call import StepCall
 from detent.run.outcomes import Fail, Outcome, StepError
 from detent.steps.egress import EgressDenied, EgressGuard, EgressPolicy, GuardedResolver
 from detent.steps.http.request import FOLLOWING_METHODS, HttpRequest, InvalidHttpRequest, build_request
-from detent.steps.http.response import NO_ANSWER, BadAnswer, outcome_of, read_answer, retry_after
+from detent.steps.http.response import NO_ANSWER, BadAnswer, HttpAnswer, outcome_of, read_answer, retry_after
 from detent.steps.protocol import Needs
+from detent.values.limits import BODY_LIMIT
 
-__all__ = ["HttpExecutor", "HttpSettings"]
+__all__ = ["HttpExecutor", "HttpSettings", "failure_of_request"]
 
 # The only HTTP client of Detent's steps: aiohttp behind the egress guard.
 #
@@ -137,6 +138,17 @@ _CODES: Final[tuple[tuple[tuple[type[BaseException], ...], str], ...]] = (
 )
 
 
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+
+
+class JudgeAnswer(Protocol[T_co]):
+    """Makes something of a final answer. `request` and `remark` are for messages; `wait` is how many seconds the server
+    asked for."""
+
+    def __call__(self, answer: HttpAnswer, request: str, remark: str, wait: float | None, /) -> T_co: ...
+
+
 class HttpExecutor:
     """Sends requests under an egress policy. It owns one pool of connections; `wall` is for dated Retry-After."""
 
@@ -157,7 +169,7 @@ class HttpExecutor:
         self._session: aiohttp.ClientSession | None = None
 
     def needs(self, step: Step) -> Needs:
-        return Needs.NOTHING
+        return Needs.VIEW if "acting_user_headers" in step.config else Needs.NOTHING
 
     def begin(self, call: StepCall) -> Coroutine[Any, Any, Outcome]:
         return self._attempt(call)
@@ -169,18 +181,21 @@ class HttpExecutor:
             await session.close()
 
     async def _attempt(self, call: StepCall) -> Outcome:
-        limit = self._settings.default_timeout if call.timeout is None else call.timeout
+        limit = self.limit_of(call)
         deadline = asyncio.timeout(limit)
         try:
             async with deadline:
-                return await self._follow(build_request(call))
+                return await self.exchange(build_request(call), outcome_of)
         except Exception as error:  # noqa: BLE001 - every error is an outcome
-            if deadline.expired() and isinstance(error, TimeoutError):
-                message = f"no complete answer within {limit:g} s"
-                return Fail(StepError("timeout", message), NO_ANSWER, timed_out=True)
-            return _failure(error)
+            return failure_of_request(error, deadline, limit)
 
-    async def _follow(self, request: HttpRequest) -> Outcome:
+    def limit_of(self, call: StepCall) -> float:
+        """Return how many seconds an attempt may take."""
+        return self._settings.default_timeout if call.timeout is None else call.timeout
+
+    async def exchange(self, request: HttpRequest, judge: JudgeAnswer[T], *, limit: int = BODY_LIMIT) -> T:
+        """Send a request, follow its redirects, and return what `judge` makes of the final answer. Of its body at most
+        `limit` bytes are read."""
         if self._session is None:
             self._session = open_session(self._settings, self._guard, self._resolver)
         for _ in range(MOST_REDIRECTS):
@@ -188,13 +203,13 @@ class HttpExecutor:
             try:
                 following = _following(request, response)
                 if not isinstance(following, HttpRequest):
-                    return await self._outcome(request, response, following)
+                    return await self._judged(request, response, following, judge, limit)
             finally:
                 response.release()
             request = following
         response = await self._send(self._session, request)
         try:
-            return await self._outcome(request, response, f" after {MOST_REDIRECTS} redirects")
+            return await self._judged(request, response, f" after {MOST_REDIRECTS} redirects", judge, limit)
         finally:
             response.release()
 
@@ -206,12 +221,14 @@ class HttpExecutor:
                 request.method, target.url, headers=request.headers, data=request.body, allow_redirects=False
             )
 
-    async def _outcome(self, request: HttpRequest, response: aiohttp.ClientResponse, remark: str) -> Outcome:
+    async def _judged(
+        self, request: HttpRequest, response: aiohttp.ClientResponse, remark: str, judge: JudgeAnswer[T], limit: int
+    ) -> T:
         status = response.status
         if status < 200:
             raise BadAnswer(f"the server switched protocols (status {status})")
         wait = retry_after(response.headers.get("Retry-After"), self._wall())
-        return outcome_of(await read_answer(response), f"{request.method} {request.target.shown}", remark, wait)
+        return judge(await read_answer(response, limit), f"{request.method} {request.target.shown}", remark, wait)
 
 
 def _following(request: HttpRequest, response: aiohttp.ClientResponse) -> HttpRequest | str:
@@ -254,7 +271,10 @@ def _no_connection(
     return f"cannot connect to {'https' if is_tls else 'http'}://{host}{port}: {words}"
 
 
-def _failure(error: Exception) -> Fail:
+def failure_of_request(error: Exception, deadline: asyncio.Timeout, limit: float) -> Fail:
+    """Return the failure of an attempt that raised. `deadline` is its time limit of `limit` seconds."""
+    if deadline.expired() and isinstance(error, TimeoutError):
+        return Fail(StepError("timeout", f"no complete answer within {limit:g} s"), NO_ANSWER, timed_out=True)
     cause: BaseException = error
     if isinstance(error.__cause__, EgressDenied):
         cause = error.__cause__

@@ -6,6 +6,7 @@ import json
 from collections.abc import Collection, Sequence
 
 from detent.run.journal import NO_DATA, Entry
+from detent.run.stage import stage_kind
 from detent.run.status import UNCOMPLETED, Status
 from detent.store.memory.tables import MemoryTables, StoredRun
 from detent.store.protocol import EVERY_RUN
@@ -62,6 +63,12 @@ class MemoryCommandStore(MemoryTables):
         return answers
 
     async def send(self, tenant: int, run: bytes, kind: MessageKind, data: bytes) -> bool:
+        return self._send(tenant, run, kind, data)
+
+    async def send_many(self, tenant: int, runs: Sequence[bytes], kind: MessageKind, data: bytes) -> set[bytes]:
+        return {run for run in runs if self._send(tenant, run, kind, data)}
+
+    def _send(self, tenant: int, run: bytes, kind: MessageKind, data: bytes) -> bool:
         row = self.table.get(run)
         if row is None or row.new.tenant != tenant or not row.is_open():
             return False
@@ -90,7 +97,15 @@ class MemoryCommandStore(MemoryTables):
         return min(limit, len(self._filtered(tenant, where)))
 
     def _filtered(self, tenant: int, where: RunCriteria) -> list[StoredRun]:
-        return [row for row in self.table.values() if row.new.tenant == tenant and _is_meant(row, where)]
+        return [
+            row
+            for row in self.table.values()
+            if row.new.tenant == tenant and _is_meant(row, where) and _has_text(row, self._name_of(row), where)
+        ]
+
+    def _name_of(self, row: StoredRun) -> str:
+        saved = self.saved.get(row.new.workflow)
+        return saved.new.name if saved else ""
 
     async def ended(self, runs: Sequence[bytes]) -> set[bytes]:
         return {run for run in runs if not self._is_run_open(run)}
@@ -110,10 +125,10 @@ class MemoryCommandStore(MemoryTables):
     def _run_row(self, row: StoredRun) -> RunRow:
         new = row.new._asdict()
         del new["owned"], new["check"], new["successor_of"]
-        saved = self.saved.get(row.new.workflow)
         changed = {"status": row.status, "wake_at": row.wake_at, "owner": row.owner, "generation": row.generation}
+        changed["stage_epoch"] = row.stage_epoch
         ended = {"ended_at": row.ended_at, "output": row.output, "error": row.error}
-        return RunRow(**{**new, **changed, **ended, "workflow_name": saved.new.name if saved else ""})
+        return RunRow(**{**new, **changed, **ended, "workflow_name": self._name_of(row)})
 
     async def journal(self, run: bytes, *, after: int = 0, limit: int = 100_000) -> list[Entry]:
         entries = self.entries.get(run, {})
@@ -123,6 +138,9 @@ class MemoryCommandStore(MemoryTables):
         return [
             CallbackRow(step, c.state, c.created_at, c.until) for (id_, step), c in self.waits.items() if id_ == run
         ]
+
+    async def closed_waits(self, runs: Sequence[bytes]) -> set[tuple[bytes, str]]:
+        return {place for place, one in self.waits.items() if place[0] in runs and one.state == CallbackState.EXPIRED}
 
     async def active_run(self, tenant: int, key: str) -> bytes | None:
         return self.holder(tenant, key)
@@ -188,6 +206,7 @@ class MemoryCommandStore(MemoryTables):
             if row.new.version < 0:
                 self._drop_stored_draft(row.new.workflow, row.new.version)
             self.entries.pop(run, None)
+            self.drop_links(run)
             for rows in (self.waits, self.results):
                 for key in [key for key in rows if key[0] == run]:
                     del rows[key]
@@ -233,6 +252,43 @@ def _has_begun(row: RunRow) -> bool:
     return row.status != Status.PENDING or row.owner is not None
 
 
+def _is_as_listed(row: StoredRun, where: RunCriteria) -> bool:
+    """Return whether a run meets the criteria that only lists have."""
+    new = row.new
+    if where.stages and (row.ended_at is not None or _stage(row, where.now or 0) not in where.stages):
+        return False
+    return (
+        (where.version is None or new.version == where.version)
+        and (not where.ids or new.id in where.ids)
+        and (where.first is None or new.id >= where.first)
+        and (where.last is None or new.id < where.last)
+        and (where.ended_after is None or (row.ended_at is not None and row.ended_at >= where.ended_after))
+        and (where.error is None or where.error.lower() in (row.error or "").lower())
+    )
+
+
+def _stage(row: StoredRun, now: int) -> str:
+    return stage_kind(
+        status=row.status,
+        owned=row.owner is not None,
+        wake_at=row.wake_at,
+        stage=row.new.stage,
+        is_current=row.stage_epoch == row.generation,
+        now=now,
+    )
+
+
+def _has_text(row: StoredRun, name: str, where: RunCriteria) -> bool:
+    if where.text is None:
+        return True
+    new, wanted = row.new, where.text.lower()
+    labels = json.loads(new.labels) if new.labels else {}
+    places = (name, new.hero_id, row.error, new.request_id, new.stage_step, *map(str, labels.values()))
+    if where.id_end is not None and new.id.hex().endswith(where.id_end):
+        return True
+    return any(wanted in place.lower() for place in places if place)
+
+
 def _is_meant(row: StoredRun, where: RunCriteria) -> bool:
     new = row.new
     plain = ("workflow", "trigger", "fired_by", "hero_type", "hero_id", "request_id", "origin", "parent")
@@ -241,7 +297,8 @@ def _is_meant(row: StoredRun, where: RunCriteria) -> bool:
         return False
     labels = json.loads(new.labels) if new.labels else {}
     return (
-        (not where.statuses or row.status in where.statuses)
+        _is_as_listed(row, where)
+        and (not where.statuses or row.status in where.statuses)
         and all(labels.get(key) == value for key, value in where.labels)
         and (where.started_after is None or new.started_at >= where.started_after)
         and (where.started_before is None or new.started_at < where.started_before)

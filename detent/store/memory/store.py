@@ -13,9 +13,12 @@ from detent.errors import StoreError
 from detent.instant import micros
 from detent.run.journal import Entry
 from detent.store.heartbeat import TaskHeartbeat
-from detent.store.memory.commands import MemoryCommandStore
+from detent.store.memory.catalog import MemoryCatalog
+from detent.store.memory.links import MemoryLetters, MemoryLinks
+from detent.store.memory.lists import MemoryLists
+from detent.store.memory.overview import MemoryOverview
 from detent.store.memory.tables import StoredCallback, StoredRun
-from detent.store.memory.triggers import MemoryTriggers
+from detent.store.memory.templates import MemoryTemplates
 from detent.store.memory.workflows import MemoryWorkflows
 from detent.store.protocol import Heartbeat
 from detent.store.rows import (
@@ -24,6 +27,7 @@ from detent.store.rows import (
     CallbackState,
     ClaimedRun,
     ClaimResult,
+    Favoured,
     Flush,
     Flushed,
     Mail,
@@ -32,9 +36,12 @@ from detent.store.rows import (
     StartCheck,
     released_key,
 )
+from detent.version import VERSION
 
 
-class MemoryStore(MemoryCommandStore, MemoryWorkflows, MemoryTriggers):
+class MemoryStore(
+    MemoryLists, MemoryWorkflows, MemoryTemplates, MemoryOverview, MemoryLinks, MemoryLetters, MemoryCatalog
+):
     """A store in this process. Its data is lost when the process ends."""
 
     # -- nodes
@@ -49,7 +56,7 @@ class MemoryStore(MemoryCommandStore, MemoryWorkflows, MemoryTriggers):
             raise StoreError(f"node {node.hex()} is registered already")
         now = self.clock.wall()
         self.nodes[node], self.leases[node] = 1, now + micros(ttl)
-        self.offered[node] = NodeOffer(node, None if queues is None else tuple(queues), tuple(actions), 0)
+        self.offered[node] = NodeOffer(node, None if queues is None else tuple(queues), tuple(actions), 0, VERSION)
         return 1, now
 
     async def beat(self, node: bytes, *, ttl: float) -> int | None:
@@ -100,7 +107,7 @@ class MemoryStore(MemoryCommandStore, MemoryWorkflows, MemoryTriggers):
             if self._inherits(node, start):
                 self._pass_key(start)
             owner = node if start.owned else None
-            self.table.setdefault(start.id, StoredRun(start, owner, int(start.owned), start.status, start.wake_at))
+            self.table.setdefault(start.id, _stored(start, owner))
         for callback in flush.callbacks:
             self.waits.setdefault((callback.run, callback.step), StoredCallback(callback.tenant, callback.early, now))
         for entry in flush.entries:
@@ -113,7 +120,10 @@ class MemoryStore(MemoryCommandStore, MemoryWorkflows, MemoryTriggers):
             self.inbox.pop(mail, None)
         self._change_callbacks(flush)
         self._release_runs(node, flush)
-        return Flushed(now, frozenset(key for key in flush.expiries if self._is_expired(key)), refused)
+        for letter in flush.letters:
+            self.add_letter(letter)
+        expired = frozenset(key for key in flush.expiries if self._is_expired(key))
+        return Flushed(now, expired, refused, self._claim_links(flush, now) if flush.links else frozenset())
 
     def _without_refused(self, node: bytes, flush: Flush) -> tuple[Flush, frozenset[bytes]]:
         """Return the flush without the refused starts and everything that belongs to them."""
@@ -145,6 +155,8 @@ class MemoryStore(MemoryCommandStore, MemoryWorkflows, MemoryTriggers):
             expiries=flush.expiries,
             messages=[message for message in flush.messages if message.source not in refused],
             consumed=flush.consumed,
+            links=flush.links,
+            letters=flush.letters,
         )
         return kept, frozenset(refused)
 
@@ -221,7 +233,15 @@ class MemoryStore(MemoryCommandStore, MemoryWorkflows, MemoryTriggers):
                 priority = run.new.priority if park.priority is None else park.priority
                 version = run.new.version if park.version is None else park.version
                 code = run.new.code if park.code is None else park.code
-                run.new = run.new._replace(queue=queue, priority=priority, version=version, code=code)
+                run.new = run.new._replace(
+                    queue=queue,
+                    priority=priority,
+                    version=version,
+                    code=code,
+                    stage=park.stage,
+                    stage_step=park.stage_step,
+                )
+                run.stage_epoch = run.generation
         for end in flush.ends:
             run = self._mine(node, end.run, end.generation)
             if run:
@@ -259,11 +279,15 @@ class MemoryStore(MemoryCommandStore, MemoryWorkflows, MemoryTriggers):
             return None
         now = self.clock.wall()
         wanted = [run for run in self.table.values() if self._claimable(run, now + horizon, queues, serves)]
-        wanted.sort(key=lambda run: (-run.new.priority, run.wake_at or 0, run.new.id))
+        wanted.sort(key=_claim_order)
+        if len(wanted) > limit:
+            wanted.sort(key=lambda run: self._favour(run, now + horizon), reverse=True)
+        self.favoured = self.favoured.next()
         claimed = []
-        for run in wanted[:limit]:
+        for run in sorted(wanted[:limit], key=_claim_order):
             adopted = run.owner is not None
             run.owner, run.generation = node, run.generation + 1
+            run.new = run.new._replace(stage=None, stage_step=None)
             claimed.append(self._claimed(run, adopted))
         return ClaimResult(now, claimed)
 
@@ -275,6 +299,19 @@ class MemoryStore(MemoryCommandStore, MemoryWorkflows, MemoryTriggers):
         if run.owner is not None:
             return run.owner not in self.nodes
         return (run.wake_at is not None and run.wake_at <= until) or self._has_mail(run.new.id)
+
+    def _favour(self, run: StoredRun, until: int) -> int:
+        """Return how much the present claim favours a run."""
+        is_due = run.wake_at is not None and run.wake_at <= until
+        match self.favoured:
+            case Favoured.MAILED:
+                return 0 if not self._has_mail(run.new.id) else 1 if is_due else 2
+            case Favoured.ORPHANED:
+                return int(run.owner is not None)
+            case Favoured.DUE:
+                return int(is_due)
+            case _:
+                return 0
 
     def _has_mail(self, run: bytes) -> bool:
         return any(mail.run == run for mail in self.inbox.values())
@@ -330,3 +367,12 @@ class MemoryStore(MemoryCommandStore, MemoryWorkflows, MemoryTriggers):
             if saved and version in saved.versions:
                 found[workflow, version] = (saved.new.name, saved.versions[version][0].graph)
         return found
+
+
+def _stored(start: NewRun, owner: bytes | None) -> StoredRun:
+    generation = int(start.owned)
+    return StoredRun(start, owner, generation, start.status, start.wake_at, stage_epoch=generation)
+
+
+def _claim_order(run: StoredRun) -> tuple[int, int, bytes]:
+    return -run.new.priority, run.wake_at or 0, run.new.id

@@ -6,9 +6,14 @@ from dataclasses import dataclass, field
 
 from detent.clock import Clock
 from detent.run.journal import Entry
+from detent.run.links import Reservation
 from detent.run.status import TERMINAL
+from detent.store.catalog_rows import NewAction, NewConnector
+from detent.store.letters import LetterRow, NewLetter
+from detent.store.links import LinkKey, LinkRow
 from detent.store.protocol import Hints
-from detent.store.rows import CallbackState, DraftRow, Mail, NewRun, NewVersion, NodeOffer, Receipt
+from detent.store.rows import CallbackState, DraftRow, Favoured, Mail, NewRun, NewVersion, NodeOffer, Receipt
+from detent.store.templates import DocumentTemplateRow, TemplateSetRow, WorkflowTemplateRow
 from detent.store.trigger_rows import FiringRow, NewTrigger
 
 
@@ -22,6 +27,7 @@ class StoredRun:
     ended_at: int | None = None
     output: bytes | None = None
     error: str | None = None
+    stage_epoch: int | None = None  # the generation in which its stage was written, which `new` has
 
     def is_open(self) -> bool:
         return self.status not in TERMINAL
@@ -60,6 +66,19 @@ class StoredTrigger:
     deleted_at: int | None = None
 
 
+@dataclass(slots=True)
+class StoredConnector:
+    versions: dict[int, tuple[NewConnector, int]] = field(default_factory=dict)  # by ranking, with their times
+    enabled: bool = True
+    is_removed: bool = False
+
+
+@dataclass(slots=True)
+class StoredAction:
+    versions: dict[int, tuple[NewAction, int]] = field(default_factory=dict)
+    enabled: bool = True
+
+
 class MemoryTables:
     """The dictionaries that every part of the memory store uses."""
 
@@ -73,14 +92,23 @@ class MemoryTables:
         self.inbox: dict[int, Mail] = {}
         self.sources: set[tuple[bytes, int]] = set()
         self.waits: dict[tuple[bytes, str], StoredCallback] = {}
+        self.favoured = Favoured.BEST  # by the next claim
         self.results: dict[tuple[bytes, str], bytes] = {}
         self.saved: dict[bytes, StoredWorkflow] = {}
+        self.workflow_texts: dict[tuple[int, str], WorkflowTemplateRow] = {}
+        self.template_sets_by_id: dict[tuple[int, str], TemplateSetRow] = {}
+        self.document_texts: dict[tuple[int, str, str, int], DocumentTemplateRow] = {}
         self.settings: dict[str, str] = {}
         self.rules: dict[bytes, StoredTrigger] = {}
         self.fired: dict[bytes, FiringRow] = {}
         self.offered: dict[bytes, NodeOffer] = {}
         self.seen: dict[tuple[str, str], int] = {}
+        self.services: dict[tuple[int, str], StoredConnector] = {}
+        self.actions_by_id: dict[tuple[int, str], StoredAction] = {}
         self.last_mail = 0
+        self.links: dict[LinkKey, LinkRow] = {}
+        self.reservations: dict[LinkKey, Reservation] = {}
+        self.dead: dict[bytes, LetterRow] = {}
 
     def holder(self, tenant: int, key: str) -> bytes | None:
         """Return the open run that has that active key."""
@@ -91,3 +119,16 @@ class MemoryTables:
         """Put a message into a run's inbox."""
         self.last_mail += 1
         self.inbox[self.last_mail] = Mail(self.last_mail, run, 0, kind, step, data, self.clock.wall())
+
+    def drop_links(self, run: bytes) -> None:
+        """Delete the links and reservations of a run."""
+        for key in [key for key, row in self.links.items() if row.run == run]:
+            del self.links[key]
+        for key in [key for key, one in self.reservations.items() if one.run == run]:
+            del self.reservations[key]
+
+    def add_letter(self, letter: NewLetter) -> None:
+        """Add a dead letter, unless it was added before."""
+        at = self.clock.wall()
+        row = LetterRow(*letter, at=at, state="open", settled_at=None, settled_by=None, result=None, workflow_name="")
+        self.dead.setdefault(letter.id, row)

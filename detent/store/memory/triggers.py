@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from detent.instant import SECOND, micros
+from detent.store.letters import NewLetter
 from detent.store.memory.tables import MemoryTables, StoredTrigger
 from detent.store.trigger_rows import (
     OPEN_FIRINGS,
@@ -179,10 +180,20 @@ class MemoryTriggers(MemoryTables):
     def _open_runs(self, trigger: bytes) -> tuple[bytes, ...]:
         return tuple(row.new.id for row in self.table.values() if row.new.fired_by == trigger and row.is_open())
 
-    async def end_firing(self, firing: bytes, *, state: FiringState, run: bytes | None, message: str | None) -> None:
+    async def end_firing(
+        self,
+        firing: bytes,
+        *,
+        state: FiringState,
+        run: bytes | None,
+        message: str | None,
+        letter: NewLetter | None = None,
+    ) -> None:
         row = self.fired.get(firing)
         if row and row.state in OPEN_FIRINGS:
             self.fired[firing] = row._replace(state=state, run=run, message=message, until=None)
+            if letter is not None:
+                self.add_letter(letter)
 
     async def prune_firings(self, *, before: int, limit: int) -> int:
         old = [row.id for row in self.fired.values() if row.state not in OPEN_FIRINGS and row.at < before][:limit]

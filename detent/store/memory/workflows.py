@@ -187,10 +187,12 @@ class MemoryWorkflows(MemoryTables):
         return now
 
     async def save_draft(
-        self, draft: NewDraft, *, expected: int | None = None, unpublished: bool = False
+        self, draft: NewDraft, *, expected: int | None = None, unpublished: bool = False, new: bool = False
     ) -> SavedDraft | Unsaved:
         now, saved = self.clock.wall(), self._named(draft.tenant, draft.name)
         created = saved is None
+        if new and not created:
+            return Unsaved.TAKEN
         if saved is None:
             if expected is not None:
                 return Unsaved.MISSING

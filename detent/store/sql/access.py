@@ -120,6 +120,13 @@ class SqlAccess(ABC):
     async def query(self, clause: ClauseElement, values: Values) -> Rows:
         """Return the rows of one statement that changes nothing."""
 
+    async def search(self, clause: ClauseElement, values: Values) -> Rows:
+        """Return the rows of one statement that changes nothing, planned for these very arguments.
+
+        A list may be as long as its limit or end at once. A plan for arguments that are not known would be wrong for
+        one of the two."""
+        return await self.query(clause, values)
+
     @abstractmethod
     async def run_script(self, begin: Callable[[], Script[T]]) -> T:
         """Run the statements of a script as one transaction, commit it and return what the script returns.

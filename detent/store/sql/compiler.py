@@ -16,7 +16,6 @@ from sqlalchemy import (
     Column,
     ColumnElement,
     Dialect,
-    Integer,
     TextClause,
     bindparam,
 )
@@ -61,6 +60,7 @@ def is_checked(flush: Flush) -> bool:
         or start.active_key is not None
         or start.fired_by is not None
         or start.origin_kind is not None
+        or start.stage is not None
         for start in flush.starts
     )
 
@@ -140,6 +140,10 @@ class InList(ColumnElement[bool]):
         self.column, self.ids = column, ids
         self.values: BindParameter[Any] = bindparam(name)
 
+    def self_group(self, against: Any = None) -> Any:
+        """Return itself. For SQLite a boolean would be compared with 1, and then no index is used."""
+        return self
+
 
 @compiles(InList, "postgresql")
 def _among_postgres(element: InList, compiler: SQLCompiler, **given: Any) -> str:
@@ -166,16 +170,16 @@ def _among_mysql(element: InList, compiler: SQLCompiler, **given: Any) -> str:
     return f"{compiler.process(element.column, **given)} in ({compiler.process(element.values, **given)})"
 
 
-class Unindexed(ColumnElement[int]):
+class Unindexed(ColumnElement[Any]):
     """A column that SQLite must not look up by an index.
 
     Without statistics it prefers an index that matches the order."""
 
     inherit_cache = False
-    type = Integer()
 
-    def __init__(self, column: Column[int]) -> None:
+    def __init__(self, column: Column[Any]) -> None:
         self.column = column
+        self.type = column.type
 
 
 @compiles(Unindexed)
@@ -188,8 +192,38 @@ def _unindexed_sqlite(element: Unindexed, compiler: SQLCompiler, **given: Any) -
     return f"+{compiler.process(element.column, **given)}"
 
 
+class IsOpen(ColumnElement[bool]):
+    """Whether a run has not ended, by its column `ended_at`, in statements that read the index `run_open`.
+
+    PostgreSQL uses a partial index wherever its condition follows from that of the statement. It then chose `run_open`
+    for flushes too, which ask for `ended_at is null`, and read all open runs to find a few. So there the index has a
+    condition of its own, and only this element asks for it."""
+
+    inherit_cache = False
+    type = Boolean()
+
+    def __init__(self, ended_at: Column[Any]) -> None:
+        self.ended_at = ended_at
+
+    def self_group(self, against: Any = None) -> Any:
+        """Return itself, as `InList` does."""
+        return self
+
+
+@compiles(IsOpen)
+def _is_open(element: IsOpen, compiler: SQLCompiler, **given: Any) -> str:
+    return f"{compiler.process(element.ended_at, **given)} is null"
+
+
+@compiles(IsOpen, "postgresql")
+def _is_open_postgres(element: IsOpen, compiler: SQLCompiler, **given: Any) -> str:
+    return f"num_nonnulls({compiler.process(element.ended_at, **given)}) = 0"
+
+
 class HasLabel(ColumnElement[bool]):
-    """Whether the labels of a row, which are JSON text or `null`, have that key with that value."""
+    """Whether the labels of a row, which are JSON text or `null`, have that key with that value.
+
+    JSON writes a value as it is, or with a backslash. So most rows need not be parsed."""
 
     inherit_cache = False
     type = Boolean()
@@ -207,15 +241,22 @@ def _has_label_postgres(element: HasLabel, compiler: SQLCompiler, **given: Any) 
     )
     # `jsonb` cannot hold a zero character. Without this test, one such label would make the whole search fail.
     wanted = f"jsonb_build_object({key}::text, {value}::text)"
-    return rf"case when strpos({labels}, '\u0000') = 0 then {labels}::jsonb @> {wanted} else false end"
+    return (
+        rf"case when strpos({labels}, {value}::text) = 0 and strpos({labels}, '\') = 0 then false"
+        rf" when strpos({labels}, '\u0000') = 0 then {labels}::jsonb @> {wanted} else false end"
+    )
 
 
 @compiles(HasLabel, "sqlite")
 def _has_label_sqlite(element: HasLabel, compiler: SQLCompiler, **given: Any) -> str:
-    labels, key, value = (
-        compiler.process(part, **given) for part in (element.labels, element.key_given, element.value_given)
+    labels, part, key, value = (  # in the order of their places, because each is an argument
+        compiler.process(part, **given)
+        for part in (element.labels, element.value_given, element.key_given, element.value_given)
     )
-    return f"exists (select 1 from json_each({labels}) label where label.key = {key} and label.value = {value})"
+    return (
+        rf"((instr({labels}, {part}) > 0 or instr({labels}, '\') > 0) and"
+        f" exists (select 1 from json_each({labels}) label where label.key = {key} and label.value = {value}))"
+    )
 
 
 @compiles(HasLabel, "mysql")
@@ -224,3 +265,160 @@ def _has_label_mysql(element: HasLabel, compiler: SQLCompiler, **given: Any) -> 
         compiler.process(part, **given) for part in (element.labels, element.key_given, element.value_given)
     )
     return f"json_contains({labels}, json_object({key}, {value}))"
+
+
+class Contains(ColumnElement[bool]):
+    """Whether a text column has a text in it, whatever the case of its letters (of ASCII letters on SQLite)."""
+
+    inherit_cache = False
+    type = Boolean()
+
+    def __init__(self, column: Column[Any], name: str) -> None:
+        self.column = column
+        self.wanted: BindParameter[Any] = bindparam(name)
+
+
+@compiles(Contains, "postgresql")
+def _contains_postgres(element: Contains, compiler: SQLCompiler, **given: Any) -> str:
+    column, wanted = compiler.process(element.column, **given), compiler.process(element.wanted, **given)
+    return f"strpos(lower({column}), lower({wanted}::text)) > 0"
+
+
+@compiles(Contains, "sqlite")
+def _contains_sqlite(element: Contains, compiler: SQLCompiler, **given: Any) -> str:
+    column, wanted = compiler.process(element.column, **given), compiler.process(element.wanted, **given)
+    return f"instr(lower({column}), lower({wanted})) > 0"
+
+
+@compiles(Contains, "mysql")
+def _contains_mysql(element: Contains, compiler: SQLCompiler, **given: Any) -> str:
+    column, wanted = compiler.process(element.column, **given), compiler.process(element.wanted, **given)
+    return f"locate(lower({wanted}), lower(convert({column} using utf8mb4))) > 0"
+
+
+class HasLabelValue(ColumnElement[bool]):
+    """Whether a label of a row has a value with that text in it, whatever the case of its letters."""
+
+    inherit_cache = False
+    type = Boolean()
+
+    def __init__(self, labels: Column[Any], name: str) -> None:
+        self.labels = labels
+        self.wanted: BindParameter[Any] = bindparam(name)
+
+
+@compiles(HasLabelValue, "postgresql")
+def _has_value_postgres(element: HasLabelValue, compiler: SQLCompiler, **given: Any) -> str:
+    labels, wanted = compiler.process(element.labels, **given), compiler.process(element.wanted, **given)
+    # As above: rows without the text are not parsed, and a zero character must not make the whole search fail.
+    return (
+        rf"case when strpos(lower({labels}), lower({wanted}::text)) = 0 and strpos({labels}, '\') = 0 then false"
+        rf" when strpos({labels}, '\u0000') = 0 then exists (select 1 from jsonb_each_text({labels}::jsonb) label"
+        f" where strpos(lower(label.value), lower({wanted}::text)) > 0) else false end"
+    )
+
+
+@compiles(HasLabelValue, "sqlite")
+def _has_value_sqlite(element: HasLabelValue, compiler: SQLCompiler, **given: Any) -> str:
+    labels, wanted = compiler.process(element.labels, **given), compiler.process(element.wanted, **given)
+    part = compiler.process(element.wanted, **given)  # an argument of its own
+    return (
+        rf"((instr(lower({labels}), lower({part})) > 0 or instr({labels}, '\') > 0) and"
+        f" exists (select 1 from json_each({labels}) label where instr(lower(label.value), lower({wanted})) > 0))"
+    )
+
+
+@compiles(HasLabelValue, "mysql")
+def _has_value_mysql(element: HasLabelValue, compiler: SQLCompiler, **given: Any) -> str:
+    labels, wanted = compiler.process(element.labels, **given), compiler.process(element.wanted, **given)
+    # `%`, `_` and `|` of the text mean themselves.
+    quoted = f"replace(replace(replace(lower({wanted}), '|', '||'), '%%', '|%%'), '_', '|_')"
+    return f"json_search(lower({labels}), 'one', concat('%%', {quoted}, '%%'), '|') is not null"
+
+
+class IdEnds(ColumnElement[bool]):
+    """Whether an id ends with these bytes, given as lower-case hexadecimal digits, at most 12."""
+
+    inherit_cache = False
+    type = Boolean()
+
+    def __init__(self, column: Column[Any], name: str) -> None:
+        self.column = column
+        self.end: BindParameter[Any] = bindparam(name)
+
+
+@compiles(IdEnds, "postgresql")
+def _ends_postgres(element: IdEnds, compiler: SQLCompiler, **given: Any) -> str:
+    column, end = compiler.process(element.column, **given), compiler.process(element.end, **given)
+    return f"right({column}::text, length({end}::text)) = {end}::text"
+
+
+@compiles(IdEnds, "sqlite")
+def _ends_sqlite(element: IdEnds, compiler: SQLCompiler, **given: Any) -> str:
+    column = compiler.process(element.column, **given)
+    size, end = compiler.process(element.end, **given), compiler.process(element.end, **given)  # two arguments
+    return f"substr(lower(hex({column})), -length({size})) = {end}"
+
+
+@compiles(IdEnds, "mysql")
+def _ends_mysql(element: IdEnds, compiler: SQLCompiler, **given: Any) -> str:
+    column = compiler.process(element.column, **given)
+    size, end = compiler.process(element.end, **given), compiler.process(element.end, **given)  # two arguments
+    return f"right(lower(hex({column})), length({size})) = {end}"
+
+
+class NewestId(ColumnElement[bytes]):
+    """The greatest id of a group."""
+
+    inherit_cache = False
+
+    def __init__(self, column: ColumnElement[Any]) -> None:
+        self.column = column
+        self.type = column.type
+
+
+@compiles(NewestId)
+def _newest(element: NewestId, compiler: SQLCompiler, **given: Any) -> str:
+    return f"max({compiler.process(element.column, **given)})"
+
+
+@compiles(NewestId, "postgresql")
+def _newest_postgres(element: NewestId, compiler: SQLCompiler, **given: Any) -> str:
+    """Compile it for servers that have no `max` of ids: their texts have the same order."""
+    return f"max({compiler.process(element.column, **given)}::text)::uuid"
+
+
+class OldestId(NewestId):
+    """The least id of a group."""
+
+    inherit_cache = False
+
+
+@compiles(OldestId)
+def _oldest(element: OldestId, compiler: SQLCompiler, **given: Any) -> str:
+    return f"min({compiler.process(element.column, **given)})"
+
+
+@compiles(OldestId, "postgresql")
+def _oldest_postgres(element: OldestId, compiler: SQLCompiler, **given: Any) -> str:
+    return f"min({compiler.process(element.column, **given)}::text)::uuid"
+
+
+class Bytewise(ColumnElement[str]):
+    """A text column that is compared by its bytes. Only PostgreSQL would compare it otherwise."""
+
+    inherit_cache = False
+
+    def __init__(self, column: Column[Any]) -> None:
+        self.column = column
+        self.type = column.type
+
+
+@compiles(Bytewise)
+def _bytewise(element: Bytewise, compiler: SQLCompiler, **given: Any) -> str:
+    return compiler.process(element.column, **given)
+
+
+@compiles(Bytewise, "postgresql")
+def _bytewise_postgres(element: Bytewise, compiler: SQLCompiler, **given: Any) -> str:
+    return f'{compiler.process(element.column, **given)} collate "C"'

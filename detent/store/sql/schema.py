@@ -40,7 +40,7 @@ from detent.store.rows import Finding
 from detent.version import VERSION
 
 #: The revision this code needs: the newest migration of the kind `pre`.
-HEAD: Final = "0002"
+HEAD: Final = "0008"
 #: The revision of the first release of the code.
 FIRST: Final = "0001"
 #: The setting that stores the oldest revision of the code that may use the tables.
@@ -57,6 +57,7 @@ NAME: Final = Text().with_variant(TEXT(collation="C"), "postgresql").with_varian
 WORD: Final = Text().with_variant(VARBINARY(128), "mysql")
 HERO: Final = Text().with_variant(VARBINARY(1020), "mysql")
 KEY: Final = Text().with_variant(TEXT(collation="C"), "postgresql").with_variant(VARBINARY(3000), "mysql")
+SHORT: Final = Text().with_variant(TEXT(collation="C"), "postgresql").with_variant(VARBINARY(256), "mysql")
 LONG: Final = Text().with_variant(TEXT(_LONGEST, collation="utf8mb4_bin"), "mysql")
 DATA: Final = LargeBinary().with_variant(LargeBinary(_LONGEST), "mysql")
 FLAG: Final = Boolean().with_variant(Integer(), "sqlite")
@@ -174,6 +175,9 @@ run = Table(
     Column("origin_kind", WORD),
     Column("fired_by", ID),
     Column("active_key", KEY),
+    Column("stage", WORD),  # what a parked run waits for, `null` if it only needs a node
+    Column("stage_step", NAME),
+    Column("stage_epoch", Integer),  # the epoch in which the stage was written
     sqlite_strict=True,
 )
 Index("run_tenant", run.c.tenant, run.c.id)
@@ -206,6 +210,8 @@ Index("run_parent", run.c.parent, sqlite_where=text("parent is not null"))
 Index("run_fired", run.c.fired_by, run.c.id, sqlite_where=FIRED)
 Index("run_troubled", run.c.tenant, run.c.status, run.c.id, sqlite_where=TROUBLED)
 Index("run_active", run.c.tenant, run.c.active_key, unique=True, sqlite_where=HOLDS)
+Index("run_open", run.c.tenant, run.c.stage, run.c.id, sqlite_where=text("ended_at is null"))
+Index("run_page", run.c.tenant, run.c.id, sqlite_where=text("\"trigger\" = 'map'"))
 
 journal = Table(
     "journal",
@@ -264,6 +270,13 @@ callback = Table(
     PrimaryKeyConstraint("run", "step"),
     sqlite_strict=True,
     sqlite_with_rowid=False,
+)
+Index(
+    "callback_active",
+    callback.c.tenant,
+    callback.c.state,
+    callback.c.until,
+    sqlite_where=text("state = 'active'"),
 )
 
 kept = Table(
@@ -359,6 +372,7 @@ firing = Table(
     Column("run", ID),
     sqlite_strict=True,
 )
+Index("firing_tenant", firing.c.tenant, firing.c.id)
 Index("firing_list", firing.c.tenant, firing.c.trigger, firing.c.id)
 Index("firing_due", firing.c.due_at, firing.c.id, sqlite_where=PENDING)
 Index(
@@ -383,6 +397,119 @@ Index(
     firing.c.dedup,
     unique=True,
     sqlite_where=text("dedup is not null"),
+)
+
+link = Table(
+    "link",
+    metadata,
+    Column("tenant", Integer, nullable=False, autoincrement=False),
+    Column("system", SHORT, nullable=False),
+    Column("type", SHORT, nullable=False),
+    Column("id", NAME, nullable=False),
+    Column("run", ID, nullable=False),
+    Column("step", NAME, nullable=False),
+    Column("url", LONG),
+    Column("at", MOMENT, nullable=False),
+    PrimaryKeyConstraint("tenant", "system", "type", "id"),
+    sqlite_strict=True,
+    sqlite_with_rowid=False,
+)
+Index("link_run", link.c.run)
+
+reservation = Table(
+    "reservation",
+    metadata,
+    Column("tenant", Integer, nullable=False, autoincrement=False),
+    Column("system", SHORT, nullable=False),
+    Column("type", SHORT, nullable=False),
+    Column("id", NAME, nullable=False),  # a key of the user's own
+    Column("run", ID, nullable=False),
+    Column("step", NAME, nullable=False),
+    Column("resource", NAME),  # what was created for it, `null` until then
+    Column("url", LONG),
+    Column("at", MOMENT, nullable=False),
+    PrimaryKeyConstraint("tenant", "system", "type", "id"),
+    sqlite_strict=True,
+    sqlite_with_rowid=False,
+)
+Index("reservation_run", reservation.c.run)
+
+dead_letter = Table(
+    "dead_letter",
+    metadata,
+    Column("id", ID, primary_key=True),
+    Column("tenant", Integer, nullable=False),
+    Column("kind", WORD, nullable=False),
+    Column("workflow", ID, nullable=False),
+    Column("run", ID),
+    Column("step", NAME),
+    Column("source", ID),
+    Column("trigger", ID),
+    Column("reason", NAME, nullable=False),
+    Column("message", LONG, nullable=False),
+    Column("payload", LONG),
+    Column("attempts", Integer, nullable=False),
+    Column("last_error", LONG),
+    Column("at", MOMENT, nullable=False),
+    Column("state", WORD, nullable=False),
+    Column("settled_at", MOMENT),
+    Column("settled_by", LONG),
+    Column("result", LONG),
+    sqlite_strict=True,
+)
+Index("dead_letter_list", dead_letter.c.tenant, dead_letter.c.state, dead_letter.c.id)
+Index("dead_letter_at", dead_letter.c.at)
+
+workflow_template = Table(
+    "workflow_template",
+    metadata,
+    Column("tenant", Integer, nullable=False, autoincrement=False),
+    Column("id", NAME, nullable=False),
+    Column("title", LONG, nullable=False),
+    Column("description", LONG, nullable=False),
+    Column("category", NAME, nullable=False),
+    Column("definition", LONG, nullable=False),
+    Column("config_schema", LONG, nullable=False),
+    Column("tags", LONG, nullable=False),
+    Column("author", LONG, nullable=False),
+    Column("thumbnail_url", LONG),
+    Column("created_at", MOMENT, nullable=False),
+    PrimaryKeyConstraint("tenant", "id"),
+    sqlite_strict=True,
+)
+
+template_set = Table(
+    "template_set",
+    metadata,
+    Column("tenant", Integer, nullable=False, autoincrement=False),
+    Column("id", NAME, nullable=False),
+    Column("title", LONG, nullable=False),
+    Column("team", NAME, nullable=False),
+    Column("enabled", FLAG, nullable=False),
+    Column("created_at", MOMENT, nullable=False),
+    Column("updated_at", MOMENT, nullable=False),
+    PrimaryKeyConstraint("tenant", "id"),
+    sqlite_strict=True,
+)
+
+template_version = Table(
+    "template_version",
+    metadata,
+    Column("tenant", Integer, nullable=False, autoincrement=False),
+    Column("template_set", NAME, nullable=False),
+    Column("id", NAME, nullable=False),
+    Column("version", Integer, nullable=False, autoincrement=False),
+    Column("title", LONG, nullable=False),
+    Column("format", WORD, nullable=False),
+    Column("fields", LONG, nullable=False),
+    Column("body", LONG, nullable=False),
+    Column("help", LONG),
+    Column("enabled", FLAG, nullable=False),
+    Column("author", LONG, nullable=False),
+    Column("checksum", WORD, nullable=False),
+    Column("created_at", MOMENT, nullable=False),
+    PrimaryKeyConstraint("tenant", "template_set", "id", "version"),
+    sqlite_strict=True,
 )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from sqlalchemy import (
     ColumnElement,
@@ -20,8 +20,8 @@ from sqlalchemy import (
     update,
 )
 
-from detent.store.rows import RUN_STARTED, RunCriteria
-from detent.store.sql.compiler import HasLabel, InList, InsertIfAbsent, Unindexed, Values
+from detent.store.rows import RUN_STARTED
+from detent.store.sql.compiler import Contains, InList, InsertIfAbsent
 from detent.store.sql.schema import (
     callback,
     firing,
@@ -142,6 +142,9 @@ def triggers(given: frozenset[str]) -> Select[Any]:
     return query.order_by(trigger.c.id).limit(bindparam("limit"))
 
 
+FIND_TRIGGERS: Final = (
+    _OF_TENANT.where(Contains(trigger.c.name, "text")).order_by(trigger.c.id).limit(bindparam("limit"))
+)
 ADD_TRIGGER: Final = InsertIfAbsent(
     text(
         """insert into "trigger" (id, tenant, workflow, kind, name, enabled, config, "condition", "key", next_at, owned,
@@ -286,6 +289,7 @@ END_FIRING: Final = (
             firing.c.until: None,
         }
     )
+    .returning(firing.c.id)
 )
 
 OLD_FIRINGS: Final = (
@@ -304,18 +308,6 @@ REMEMBER: Final = (
 DELETE_FIRINGS: Final = delete(firing).where(InList(firing.c.id, "ids", ids=True)).returning(firing.c.id)
 
 
-#: Most runs have one of these. Runs of the other statuses have an index of their own.
-USUAL_STATUSES: Final = frozenset({"running", "completed"})
-
-_RUN_COLUMNS: Final = (
-    run.c.id, run.c.tenant, run.c.workflow, func.coalesce(workflow.c.name, text("''")), run.c.version, run.c.status,
-    run.c.trigger, run.c.input, run.c.opening, run.c.owner, run.c.epoch, run.c.wake_at, run.c.expires_at, run.c.queue,
-    run.c.priority, run.c.code, run.c.request_id, run.c.hero_type, run.c.hero_id, run.c.labels, run.c.origin,
-    run.c.parent, run.c.started_at, run.c.ended_at, run.c.output, run.c.error, run.c.request_hash, run.c.origin_kind,
-    run.c.fired_by, run.c.active_key,
-)  # fmt: skip
-_RUNS: Final = select(*_RUN_COLUMNS).select_from(run.outerjoin(workflow, workflow.c.id == run.c.workflow))
-RUN: Final = _RUNS.where(run.c.tenant == bindparam("tenant"), run.c.id == bindparam("run"))
 OPEN_RUNS_AMONG: Final = select(run.c.id).where(InList(run.c.id, "runs", ids=True), run.c.ended_at.is_(None))
 RUNS_AMONG: Final = select(run.c.id).where(InList(run.c.id, "runs", ids=True))
 ACTIVE_RUN: Final = select(run.c.id).where(
@@ -338,6 +330,9 @@ CALLBACKS: Final = (
     .where(callback.c.run == bindparam("run"))
     .order_by(callback.c.created_at, callback.c.step)
 )
+CLOSED_WAITS: Final = select(callback.c.run, callback.c.step).where(
+    InList(callback.c.run, "ids", ids=True), callback.c.state == text("'expired'")
+)
 CALLBACK: Final = select(
     callback.c.state, callback.c.early, callback.c.until, callback.c.message_id, callback.c.answer
 ).where(callback.c.run == bindparam("run"), callback.c.step == bindparam("step"))
@@ -356,77 +351,3 @@ SAW: Final = text(
        on conflict (kind, name) do update set at = excluded.at"""
 )
 LAST_SEEN: Final = select(seen.c.at).where(seen.c.kind == bindparam("kind"), seen.c.name == bindparam("name"))
-
-_EQUAL: Final = ("workflow", "trigger", "fired_by", "hero_type", "hero_id", "request_id", "origin", "parent")
-
-
-def runs(where: RunCriteria, *, cursor: bool, oldest_first: bool) -> Select[Any]:
-    """Return the runs of a tenant in the order of their ids, narrowed by the given criteria."""
-    return _runs(_shape(where), cursor, oldest_first)
-
-
-def count_runs(where: RunCriteria) -> Select[Any]:
-    """Return the number of these runs, up to a limit."""
-    return _count_runs(_shape(where))
-
-
-def filter_values(where: RunCriteria) -> Values:
-    """Return the arguments of a filter."""
-    values = where.given()
-    values.pop("statuses", None)
-    values.pop("labels", None)
-    values.pop("owned", None)
-    values |= {f"status_{index}": str(status) for index, status in enumerate(where.statuses)}
-    for index, (key, value) in enumerate(where.labels):
-        values |= {f"label_{index}": key, f"label_value_{index}": value}
-    return values
-
-
-class _Shape(NamedTuple):
-    """The parts of a filter that its statement depends on."""
-
-    names: tuple[str, ...]
-    statuses: int
-    is_troubled: bool
-    labels: int
-    owned: bool | None
-
-
-def _shape(where: RunCriteria) -> _Shape:
-    is_troubled = bool(where.statuses) and USUAL_STATUSES.isdisjoint(where.statuses)
-    return _Shape(tuple(where.given()), len(where.statuses), is_troubled, len(where.labels), where.owned)
-
-
-@lru_cache(maxsize=256)
-def _runs(shape: _Shape, cursor: bool, oldest_first: bool) -> Select[Any]:
-    query = _RUNS.where(*_conditions(shape))
-    if cursor:
-        query = query.where(run.c.id > bindparam("cursor") if oldest_first else run.c.id < bindparam("cursor"))
-    return query.order_by(run.c.id if oldest_first else run.c.id.desc()).limit(bindparam("limit"))
-
-
-@lru_cache(maxsize=256)
-def _count_runs(shape: _Shape) -> Select[Any]:
-    found = select(run.c.id).where(*_conditions(shape))
-    return select(func.count()).select_from(found.limit(bindparam("limit")).subquery())
-
-
-def _conditions(shape: _Shape) -> list[ColumnElement[bool]]:
-    names, statuses, is_troubled, labels, owned = shape
-    tenant = Unindexed(run.c.tenant) if {"origin", "parent"}.intersection(names) else run.c.tenant
-    conditions = [tenant == bindparam("tenant")]
-    conditions += [run.c[name] == bindparam(name) for name in _EQUAL if name in names]
-    if statuses:
-        conditions.append(run.c.status.in_([bindparam(f"status_{index}") for index in range(statuses)]))
-    if is_troubled:  # the exact condition of the index; written differently, the index is not used
-        conditions.append(run.c.status.not_in([literal_column("'running'"), literal_column("'completed'")]))
-    if owned is not None:
-        conditions.append(run.c.owner.is_not(None) if owned else run.c.owner.is_(None))
-    if "without" in names:
-        conditions.append(run.c.trigger != bindparam("without"))
-    if "started_after" in names:
-        conditions.append(run.c.started_at >= bindparam("started_after"))
-    if "started_before" in names:
-        conditions.append(run.c.started_at < bindparam("started_before"))
-    conditions += [HasLabel(run.c.labels, f"label_{index}", f"label_value_{index}") for index in range(labels)]
-    return conditions

@@ -1,9 +1,15 @@
-"""A store on a SQL database of any dialect: one object with the verbs of its five parts."""
+"""A store on a SQL database of any dialect: one object with the verbs of its parts."""
 
 from __future__ import annotations
 
-from detent.store.protocol import CommandStore, Hints, MaintenanceStore, NodeStore
+from detent.store.protocol import CommandStore, Hints, ListStore, MaintenanceStore, NodeStore
 from detent.store.sql.access import SqlAccess
+from detent.store.sql.catalog_verbs import CatalogVerbs
+from detent.store.sql.letter_verbs import LetterVerbs
+from detent.store.sql.link_verbs import LinkVerbs
+from detent.store.sql.list_verbs import ListVerbs
+from detent.store.sql.overview_verbs import OverviewVerbs
+from detent.store.sql.template_verbs import TemplateVerbs
 from detent.store.sql.verbs import TriggerVerbs
 from detent.store.sql.workflow_verbs import WorkflowVerbs
 
@@ -14,10 +20,21 @@ class SqlStore:
     hints: Hints | None = None
 
     def __init__(
-        self, access: SqlAccess, nodes: NodeStore, commands: CommandStore, maintenance: MaintenanceStore
+        self,
+        access: SqlAccess,
+        nodes: NodeStore,
+        commands: CommandStore,
+        maintenance: MaintenanceStore,
+        lists: ListStore | None = None,
     ) -> None:
+        lists = lists or ListVerbs(access)
         triggers = TriggerVerbs(access)
         workflows = WorkflowVerbs(access)
+        templates = TemplateVerbs(access)
+        overview = OverviewVerbs(access)
+        catalog = CatalogVerbs(access)
+        links = LinkVerbs(access)
+        letters = LetterVerbs(access)
 
         self.heartbeat = nodes.heartbeat
         self.register = nodes.register
@@ -34,9 +51,11 @@ class SqlStore:
         self.journals = nodes.journals
         self.graphs = nodes.graphs
         self.archived = nodes.archived
+        self.closed_waits = nodes.closed_waits
 
         self.deliver = commands.deliver
         self.deliver_many = commands.deliver_many
+        self.send_many = commands.send_many
         self.send = commands.send
         self.run = commands.run
         self.runs = commands.runs
@@ -51,6 +70,20 @@ class SqlStore:
         self.active_run = commands.active_run
         self.timeline = commands.timeline
         self.kept = commands.kept
+
+        self.look_at_runs = lists.look_at_runs
+        self.mark_runs = lists.mark_runs
+        self.group_runs = lists.group_runs
+        self.count_open = lists.count_open
+        self.workflow_names = lists.workflow_names
+        self.count_steps = lists.count_steps
+        self.count_in_ranges = lists.count_in_ranges
+        self.count_failed = lists.count_failed
+        self.stuck = lists.stuck
+        self.hero_types = lists.hero_types
+        self.heroes = lists.heroes
+        self.find_workflows = lists.find_workflows
+        self.find_triggers = lists.find_triggers
 
         self.save_workflow = workflows.save_workflow
         self.activate_version = workflows.activate_version
@@ -68,6 +101,20 @@ class SqlStore:
         self.enable_workflow = workflows.enable_workflow
         self.delete_workflow = workflows.delete_workflow
 
+        self.add_workflow_template = templates.add_workflow_template
+        self.workflow_template = templates.workflow_template
+        self.workflow_templates = templates.workflow_templates
+        self.drop_workflow_template = templates.drop_workflow_template
+        self.save_template_set = templates.save_template_set
+        self.template_set = templates.template_set
+        self.template_sets = templates.template_sets
+        self.add_document = templates.add_document
+        self.document = templates.document
+        self.documents = templates.documents
+        self.document_versions = templates.document_versions
+        self.sets_with = templates.sets_with
+        self.enable_document = templates.enable_document
+
         self.add_trigger = triggers.add_trigger
         self.trigger = triggers.trigger
         self.triggers = triggers.triggers
@@ -83,6 +130,41 @@ class SqlStore:
         self.begin_firing = triggers.begin_firing
         self.end_firing = triggers.end_firing
         self.prune_firings = triggers.prune_firings
+
+        self.active_waits = overview.active_waits
+        self.count_waits = overview.count_waits
+        self.received = overview.received
+        self.newest_firings = overview.newest_firings
+        self.entry_marks = overview.entry_marks
+        self.owned_counts = overview.owned_counts
+        self.owned_queues = overview.owned_queues
+        self.queues = overview.queues
+        self.database_bytes = overview.database_bytes
+        self.stored_bytes = overview.stored_bytes
+
+        self.save_connector = catalog.save_connector
+        self.connectors = catalog.connectors
+        self.connector = catalog.connector
+        self.enable_connector = catalog.enable_connector
+        self.remove_connector = catalog.remove_connector
+        self.actions = catalog.actions
+        self.action = catalog.action
+        self.newest_actions = catalog.newest_actions
+        self.action_names = catalog.action_names
+        self.enable_action = catalog.enable_action
+        self.link_owners = links.link_owners
+        self.run_links = links.run_links
+        self.find_links = links.find_links
+        self.reserve = links.reserve
+        self.fulfil = links.fulfil
+
+        self.letters = letters.letters
+        self.letter = letters.letter
+        self.count_letters = letters.count_letters
+        self.take_letter = letters.take_letter
+        self.settle_letter = letters.settle_letter
+        self.drop_letters = letters.drop_letters
+        self.prune_letters = letters.prune_letters
 
         self.now = maintenance.now
         self.check = maintenance.check

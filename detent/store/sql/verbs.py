@@ -10,6 +10,7 @@ import msgspec
 
 from detent.instant import SECOND, micros
 from detent.run.journal import Entry
+from detent.store.letters import NewLetter
 from detent.store.protocol import EVERY_RUN, CommandStore, MaintenanceStore, NodeStore, TriggerStore
 from detent.store.rows import (
     NO_ID,
@@ -24,8 +25,9 @@ from detent.store.rows import (
     TimelineCursor,
     TimelineRow,
 )
-from detent.store.sql import statements, workflow_statements
+from detent.store.sql import run_statements, statements, workflow_statements
 from detent.store.sql.access import Script, SqlAccess
+from detent.store.sql.letter_verbs import ADD_LETTER, letter_values
 from detent.store.sql.schema import code_offered
 from detent.store.sql.statements import timeline
 from detent.store.trigger_rows import (
@@ -74,7 +76,7 @@ class TriggerVerbs(TriggerStore):
 
     async def trigger(self, tenant: int, trigger: bytes) -> TriggerRow | None:
         rows = await self._access.query(statements.TRIGGER, {"tenant": tenant, "trigger": trigger})
-        return _trigger(rows[0]) if rows else None
+        return trigger_row(rows[0]) if rows else None
 
     async def triggers(
         self,
@@ -89,13 +91,13 @@ class TriggerVerbs(TriggerStore):
         narrowing = {"after": after, "workflow": workflow, "kind": kind, "enabled": enabled}
         given = frozenset(name for name, value in narrowing.items() if value is not None)
         rows = await self._access.query(statements.triggers(given), {**narrowing, "tenant": tenant, "limit": limit})
-        return [_trigger(row) for row in rows]
+        return [trigger_row(row) for row in rows]
 
     async def listeners(self, tenant: int, keys: Sequence[str]) -> list[TriggerRow]:
         if not keys:
             return []
         rows = await self._access.query(statements.LISTENERS, {"tenant": tenant, "keys": list(keys)})
-        return [_trigger(row) for row in sorted(rows, key=lambda row: bytes(row[0]))]
+        return [trigger_row(row) for row in sorted(rows, key=lambda row: bytes(row[0]))]
 
     async def change_trigger(self, changed: NewTrigger, *, seen: int) -> bool:
         values = {**changed._asdict(), "seen": seen, "now": max(await self._access.now(), seen + 1)}
@@ -107,7 +109,7 @@ class TriggerVerbs(TriggerStore):
 
     async def due_triggers(self, *, limit: int) -> list[TriggerRow]:
         rows = await self._access.query(statements.DUE_TRIGGERS, {"now": await self._access.now(), "limit": limit})
-        return [_trigger(row) for row in rows]
+        return [trigger_row(row) for row in rows]
 
     async def take_slots(self, trigger: bytes, *, seen: int, next_at: int | None, firings: Sequence[NewFiring]) -> bool:
         now, in_order = await self._access.now(), _in_order(firings)
@@ -135,29 +137,46 @@ class TriggerVerbs(TriggerStore):
 
     async def firing(self, tenant: int, firing: bytes) -> FiringRow | None:
         rows = await self._access.query(statements.FIRING, {"tenant": tenant, "firing": firing})
-        return _firing(rows[0]) if rows else None
+        return firing_row(rows[0]) if rows else None
 
     async def firings(
         self, tenant: int, *, trigger: bytes, limit: int, before: bytes | None = None, state: str | None = None
     ) -> list[FiringRow]:
         clause = statements.firings(before=before is not None, state=state is not None)
         values = {"tenant": tenant, "trigger": trigger, "limit": limit, "before": before, "state": state}
-        return [_firing(row) for row in await self._access.query(clause, values)]
+        return [firing_row(row) for row in await self._access.query(clause, values)]
 
     async def due_firings(self, *, limit: int) -> list[FiringRow]:
         now = await self._access.now()
         rows = await self._access.query(
             statements.DUE_FIRINGS, {"now": now, "farthest": now + FARTHEST, "limit": limit}
         )
-        return [_firing(row) for row in rows]
+        return [firing_row(row) for row in rows]
 
     async def begin_firing(self, firing: bytes, *, overlap: OverlapRule, lease: float, most_queued: int) -> Turn:
         now = await self._access.now()
         return await self._access.run_script(lambda: _begin(firing, overlap, now, now + micros(lease), most_queued))
 
-    async def end_firing(self, firing: bytes, *, state: FiringState, run: bytes | None, message: str | None) -> None:
+    async def end_firing(
+        self,
+        firing: bytes,
+        *,
+        state: FiringState,
+        run: bytes | None,
+        message: str | None,
+        letter: NewLetter | None = None,
+    ) -> None:
         values = {"firing": firing, "new_state": str(state), "new_run": run, "new_message": message, "new_until": None}
-        await self._access.execute(statements.END_FIRING, values)
+        if letter is None:
+            await self._access.execute(statements.END_FIRING, values)
+            return
+        now = await self._access.now()
+
+        def end() -> Script[None]:
+            if (yield statements.END_FIRING, values):
+                yield ADD_LETTER, letter_values(letter, now)
+
+        await self._access.run_script(end)
 
     async def prune_firings(self, *, before: int, limit: int) -> int:
         def prune() -> Script[int]:
@@ -191,7 +210,7 @@ def _added(new: NewFiring, now: int) -> Script[FiringRow]:
         yield statements.ADD_FIRING, values
         found = yield statements.SAME_FIRING, values
         if found:
-            return _firing(found[0])
+            return firing_row(found[0])
         # Else the conflicting firing has been deleted since: try again.
 
 
@@ -258,14 +277,16 @@ def _set(firing: bytes, state: FiringState, until: int | None, message: str | No
     return {"firing": firing, "new_state": str(state), "new_until": until, "new_message": message}
 
 
-def _trigger(row: Sequence[Any]) -> TriggerRow:
+def trigger_row(row: Sequence[Any]) -> TriggerRow:
+    """Build the row of a trigger from its columns."""
     made = TriggerRow(*row)
     return made._replace(
         workflow_enabled=bool(made.workflow_enabled), enabled=bool(made.enabled), owned=bool(made.owned)
     )
 
 
-def _firing(row: Sequence[Any]) -> FiringRow:
+def firing_row(row: Sequence[Any]) -> FiringRow:
+    """Return a row of the table of firings."""
     made = FiringRow(*row)
     return made if made.request is None else made._replace(request=row[9].encode())
 
@@ -280,7 +301,7 @@ class SharedVerbs(CommandStore):
         self._access = access
 
     async def run(self, tenant: int, run: bytes) -> RunRow | None:
-        rows = await self._access.query(statements.RUN, {"tenant": tenant, "run": run})
+        rows = await self._access.query(run_statements.RUN, {"tenant": tenant, "run": run})
         return _run(rows[0]) if rows else None
 
     async def runs(
@@ -292,14 +313,16 @@ class SharedVerbs(CommandStore):
         cursor: bytes | None = None,
         oldest_first: bool = False,
     ) -> list[RunRow]:
-        clause = statements.runs(where, cursor=cursor is not None, oldest_first=oldest_first)
-        values = {**statements.filter_values(where), "tenant": tenant, "limit": limit, "cursor": cursor}
-        return [_run(row) for row in await self._access.query(clause, values)]
+        lanes = run_statements.lanes_of(where)
+        clause = run_statements.runs(where, lanes, cursor=cursor is not None, oldest_first=oldest_first)
+        values = run_statements.values_of(where, lanes, tenant, limit=limit, cursor=cursor)
+        return [_run(row) for row in await self._access.search(clause, values)]
 
     async def count_runs(self, tenant: int, *, where: RunCriteria, limit: int) -> int:
-        values = {**statements.filter_values(where), "tenant": tenant, "limit": limit}
-        [row] = await self._access.query(statements.count_runs(where), values)
-        return int(row[0])
+        lanes = run_statements.lanes_of(where)
+        values = run_statements.values_of(where, lanes, tenant, limit=limit)
+        [row] = await self._access.search(run_statements.count_runs(where, lanes), values)
+        return min(int(row[0]), limit)
 
     async def ended(self, runs: Sequence[bytes]) -> set[bytes]:
         if not runs:
@@ -388,6 +411,11 @@ class SharedNodeVerbs(NodeStore):
             return set()
         rows = await self._access.query(workflow_statements.ARCHIVED, {"ids": list(workflows)})
         return {row[0] for row in rows}
+
+    async def closed_waits(self, runs: Sequence[bytes]) -> set[tuple[bytes, str]]:
+        if not runs:
+            return set()
+        return {(row[0], row[1]) for row in await self._access.query(statements.CLOSED_WAITS, {"ids": list(runs)})}
 
 
 #: The end and the id of an ended run.
@@ -486,7 +514,8 @@ def offered(queues: Sequence[str] | None, actions: Sequence[str]) -> str:
 def _offer(node: bytes, offers: str | None, until: int) -> NodeOffer:
     decoded = msgspec.json.decode(offers) if offers else {}
     queues = decoded.get("queues")
-    return NodeOffer(node, None if queues is None else tuple(queues), tuple(decoded.get("actions", ())), until)
+    known = None if queues is None else tuple(queues)
+    return NodeOffer(node, known, tuple(decoded.get("actions", ())), until, decoded.get("version"))
 
 
 def _run(row: Sequence[Any]) -> RunRow:

@@ -144,10 +144,10 @@ class WorkflowVerbs(WorkflowStore):
         return await self._access.run_script(delete)
 
     async def save_draft(
-        self, draft: NewDraft, *, expected: int | None = None, unpublished: bool = False
+        self, draft: NewDraft, *, expected: int | None = None, unpublished: bool = False, new: bool = False
     ) -> SavedDraft | Unsaved:
         now = await self._access.now()
-        return await self._access.run_script(lambda: _save_draft(draft, expected, unpublished, now))
+        return await self._access.run_script(lambda: _save_draft(draft, expected, unpublished, new, now))
 
     async def draft(self, tenant: int, workflow: bytes) -> DraftRow | None:
         rows = await self._access.query(statements.DRAFT, {"tenant": tenant, "workflow": workflow})
@@ -281,10 +281,14 @@ def _make_current(version: NewVersion, known: _Known, number: int, now: int) -> 
     yield from _own_trigger(known.id, version.owned_trigger, now)
 
 
-def _save_draft(draft: NewDraft, expected: int | None, unpublished: bool, now: int) -> Script[SavedDraft | Unsaved]:
+def _save_draft(
+    draft: NewDraft, expected: int | None, unpublished: bool, new: bool, now: int
+) -> Script[SavedDraft | Unsaved]:
     name = {"tenant": draft.tenant, "name": draft.name}
     while True:
         rows = yield statements.LOCK_BY_NAME, name
+        if rows and new:
+            return Unsaved.TAKEN
         if rows:
             return (yield from _replace_draft(draft, _known(rows[0]), expected, unpublished, now))
         if expected is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +16,7 @@ from detent.python.functions.executor import FunctionExecutor
 from detent.python.functions.workflow import FunctionWorkflow
 from detent.python.registry import PythonRegistry
 from detent.run.call import FunctionListener, RunView, StepCall, signal_key
+from detent.run.links import Link
 from detent.run.outcomes import EMPTY_RESULT, Outcome, StepError, Suspend
 from detent.run.start import StartRequest
 from detent.run.state import Checkpoint, Operation, RunFacts
@@ -106,6 +107,9 @@ class Port:
                 self._alarms.remove(alarm)
 
         return call_off
+
+    def claim(self, key: str, links: Sequence[Link], answered: Callable[[StepError | None], None]) -> None:
+        self._write(lambda: answered(None))
 
     def begin(self, operation: Operation, *, callback: bool = False) -> None:
         def write() -> None:

@@ -222,10 +222,10 @@ async def test_the_children_of_a_parent_that_cannot_be_read_are_cancelled_with_i
         await statuses(app, run, ["running"] * MANY)
         await _until_parked(app, run)
 
-        def broken(prepared: Any, facts: RunFacts, *given: Any) -> Any:
+        def broken(prepared: Any, facts: RunFacts, *given: Any, **options: Any) -> Any:
             if show(RUN, facts.id) == run:
                 raise ValueError("it cannot be read")
-            return fold(prepared, facts, *given)
+            return fold(prepared, facts, *given, **options)
 
         monkeypatch.setattr(claims, "fold", broken)
         await commands_of(app).control.cancel(run)

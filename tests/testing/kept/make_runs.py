@@ -69,7 +69,7 @@ ENDS = ("completed", "failed", "cancelled", "timeout", "paused")
 
 
 async def settled(run: Any, *words: str) -> None:
-    for _ in range(400):
+    for _ in range(2_400):
         if await run.status() in words:
             return
         await asyncio.sleep(0.05)
@@ -78,7 +78,7 @@ async def settled(run: Any, *words: str) -> None:
 
 async def answer(run: Any, body: Any, *, at: str, **query: str) -> None:
     """Call a wait back as soon as it is there."""
-    async with asyncio.timeout(20), httpx.AsyncClient() as client:
+    async with asyncio.timeout(120), httpx.AsyncClient() as client:
         while True:
             for callback in (await run.get()).callbacks:
                 if callback.step == at and callback.status == "active":

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from detent.store.rows import Delivery, MessageKind, Receipt
 from detent.store.sql.mysql.connection import BEGIN, COMMIT, MysqlAccess, Wire
-from detent.store.sql.mysql.flush import NOW, blob, data, number, quote
+from detent.store.sql.mysql.flush import NOW, blob, data, listed, number, quote
 from detent.store.sql.verbs import SharedVerbs
 
+#: At most this many runs are in the list of one statement.
+MOST_RUNS: Final = 500
 _OPEN: Final = "(state = 'active' or state = 'pending' and early)"
 # Assignments run from left to right, so the answer is computed from the old state.
 RECEIVE: Final = """
@@ -38,6 +40,13 @@ SEND: Final = """
 insert into inbox (tenant, run, kind, data, at)
 select tenant, id, {kind}, {data}, {now} from run force index (primary)
 where id = {run} and tenant = {tenant:d} and ended_at is null lock in share mode"""
+# Locked rows are skipped, as in LOCK_MANY.
+LOCK_RUNS: Final = """
+select id from run force index (primary)
+where id in ({runs}) and tenant = {tenant:d} and ended_at is null for update skip locked"""
+SEND_MANY: Final = """
+insert into inbox (tenant, run, kind, data, at)
+select tenant, id, {kind}, {data}, {now} from run force index (primary) where id in ({runs})"""
 
 
 class MysqlCommandStore(SharedVerbs):
@@ -79,6 +88,26 @@ class MysqlCommandStore(SharedVerbs):
             SEND.format(kind=quote(str(kind)), data=_text(data), now=NOW, run=blob(run), tenant=tenant)
         )
         return answer.matched > 0
+
+    async def send_many(self, tenant: int, runs: Sequence[bytes], kind: MessageKind, data: bytes) -> set[bytes]:
+        locking = [LOCK_RUNS.format(runs=listed(some), tenant=tenant) for some in _in_parts(runs)]
+        message = {"kind": quote(str(kind)), "data": _text(data), "now": NOW}
+
+        async def work(wire: Wire) -> set[bytes]:
+            _, *locked = await wire.send_all((BEGIN, *locking))
+            found = [row[0] for answer in locked for row in answer.rows]
+            posts = (SEND_MANY.format(runs=listed(some), **message) for some in _in_parts(found))
+            await wire.send_all((*posts, COMMIT))
+            return set(found)
+
+        async with self._pool.connection() as connection:
+            return await connection.call(work)
+
+
+def _in_parts(runs: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
+    """Yield some runs at a time: MariaDB rewrites a list of 1,000 values as a subquery."""
+    for first in range(0, len(runs), MOST_RUNS):
+        yield runs[first : first + MOST_RUNS]
 
 
 _text = data  # `deliver` has an argument named `data`

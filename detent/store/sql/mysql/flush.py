@@ -16,6 +16,8 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from detent.run.journal import Entry
+from detent.store.letters import NewLetter
+from detent.store.links import LinkKey, NewLink
 from detent.store.rows import FORWARDED, End, Flush, NewRun, Park, StartCheck
 from detent.store.sql.compiler import in_order, successors
 
@@ -102,10 +104,15 @@ SELECT_NOW: Final = f"select {NOW}"
 _RUN: Final = (
     'insert into run (id, tenant, workflow, version, status, "trigger", input, opening, owner, epoch, wake_at,'
     " expires_at, queue, priority, code, request_id, request_hash, hero_type, hero_id, labels, origin, parent,"
-    " started_at, origin_kind, fired_by, active_key)"
+    " started_at, origin_kind, fired_by, active_key, stage, stage_step, stage_epoch)"
 )
 _JOURNAL: Final = "insert into journal (tenant, run, seq, at, kind, step, attempt, outcome, data)"
 _CALLBACK: Final = "insert into callback (tenant, run, step, early, state, created_at)"
+_LINK: Final = 'insert into link (tenant, "system", type, id, run, step, url, at)'
+_LETTER: Final = (
+    'insert into dead_letter (id, tenant, kind, workflow, run, step, source, "trigger", reason, message, payload,'
+    " attempts, last_error, at, state)"
+)
 _INBOX: Final = "insert into inbox (tenant, run, kind, step, data, source, source_seq, at)"
 
 #: A start whose key is in a unique index already is left out. If the run itself exists, that is an error (`epoch`
@@ -202,7 +209,7 @@ class Packet:
         #: Statements that hand keys over to successors and insert these; the last is a check that all were inserted.
         self.inheritance = list(self._inheritance(successor_starts)) if successor_starts else []
         self.statements: list[str] = []
-        self._refused_at = self._expired_at = -1
+        self._refused_at = self._expired_at = self._linked_at = -1
         self._write()
 
     def refused(self, answers: Sequence[Sequence[tuple[bytes, ...]]]) -> frozenset[bytes]:
@@ -214,6 +221,11 @@ class Packet:
         if self._expired_at < 0:
             return frozenset()
         return frozenset((run, step) for run, step in answers[self._expired_at])
+
+    def unlinked(self, answers: Sequence[Sequence[tuple[Any, ...]]]) -> frozenset[tuple[LinkKey, bytes]]:
+        if self._linked_at < 0:
+            return frozenset()
+        return self._flush.unlinked([(row[:4], row[4]) for row in answers[self._linked_at]])
 
     def _write(self) -> None:
         flush, statements = self._flush, self.statements
@@ -235,6 +247,15 @@ class Packet:
             self._expired_at = len(statements)
             places = any_of(_callback(run, step) for run, step in flush.expiries)
             statements.append(f"select run, step from callback where {places} and state = 'expired'")
+        if flush.letters:
+            statements.append(f"{_LETTER} values ({'),('.join(map(_letter, flush.letters))}){_THERE.format('reason')}")
+        if flush.links:
+            # Each statement sees what was committed before it. So the look finds a claim that the insert waited for.
+            links = flush.sorted_links()
+            statements.append(f"{_LINK} values ({'),('.join(map(_link, links))}){_THERE.format('link.run')}")
+            self._linked_at = len(statements)
+            places = any_of(_link_place(link.key) for link in links)
+            statements.append(f'select tenant, "system", type, id, run from link force index (primary) where {places}')
         statements.append(SELECT_NOW)
 
     def _inheritance(self, starts: list[NewRun]) -> Iterator[str]:
@@ -276,7 +297,8 @@ class Packet:
                 number(start.expires_at), quote(start.queue), number(start.priority), quote(start.code),
                 quote(start.request_id), blob(start.request_hash), quote(start.hero_type), quote(start.hero_id),
                 quote(_plain(start.labels)), blob(start.origin), blob(start.parent), number(start.started_at),
-                quote(start.origin_kind), blob(start.fired_by), quote(start.active_key),
+                quote(start.origin_kind), blob(start.fired_by), quote(start.active_key), quote(start.stage),
+                quote(start.stage_step), number(start.owned),
             )
         )  # fmt: skip
 
@@ -340,7 +362,9 @@ class Packet:
                 f" wake_at = {by_place(places, [number(park.wake_at) for park in parks])},"
                 f" status = {by_place(places, [quote(park.status) for park in parks])},"
                 f" queue = coalesce({by_place(places, [quote(park.queue) for park in parks])}, queue),"
-                f" priority = coalesce({by_place(places, [number(park.priority) for park in parks])}, priority)"
+                f" priority = coalesce({by_place(places, [number(park.priority) for park in parks])}, priority),"
+                f" stage = {by_place(places, [quote(park.stage) for park in parks])},"
+                f" stage_step = {by_place(places, [quote(park.stage_step) for park in parks])}, stage_epoch = epoch"
                 f"{_moved(places, parks)}"
                 f" where {any_of(places)} and owner = {blob(self._node)} and ended_at is null"
             )
@@ -414,6 +438,20 @@ def _entry(entry: Entry) -> str:
     tenant, run, seq, at, kind, step, attempt, outcome, written = entry
     place = f"{tenant:d},x'{run.hex()}',{seq:d},{at:d}"
     return f"{place},{quote(kind)},{quote(step)},{attempt:d},{quote(outcome)},{data(written)}"
+
+
+def _link(link: NewLink) -> str:
+    key = ",".join((number(link.tenant), quote(link.system), quote(link.type), quote(link.id)))
+    return f"{key},{blob(link.run)},{quote(link.step)},{quote(link.url)},{NOW}"
+
+
+def _link_place(key: LinkKey) -> str:
+    tenant, system, type_, id_ = key
+    return f'tenant = {tenant:d} and "system" = {quote(system)} and type = {quote(type_)} and id = {quote(id_)}'
+
+
+def _letter(letter: NewLetter) -> str:
+    return f"{listed(letter[:10])},{data(letter.payload)},{listed(letter[11:])},{NOW},'open'"
 
 
 def _plain(labels: str | None) -> str | None:

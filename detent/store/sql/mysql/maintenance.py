@@ -147,7 +147,11 @@ where table_schema = database() and table_name = {table}"""
 WORTH: Final = 8 << 20
 #: The tables that retention prunes. The journal is by far the largest.
 PRUNED: Final = ("journal", "run", "callback", "inbox", "kept", "firing")
-_BELONGING: Final = (("journal", "run"), ("callback", "run"), ("inbox", "run"), ("kept", "run"), ("run", "id"))
+_BELONGING: Final = (
+    *((table, "run") for table in ("journal", "callback", "inbox", "kept", "link", "reservation")),
+    ("run", "id"),
+)
+_BY_RUN: Final = {"inbox": "inbox_run", "link": "link_run", "reservation": "reservation_run"}
 
 
 class MysqlMaintenance(SharedMaintenance):
@@ -210,7 +214,7 @@ def _deletion(table: str, column: str, gone: str) -> str:
     """Return a delete by index.
 
     Otherwise the server would scan a small table and wait for rows that others have locked."""
-    index = "inbox_run" if table == "inbox" else "primary"
+    index = _BY_RUN.get(table, "primary")
     return f"delete t from {table} t force index ({index}) where t.{column} in ({gone})"
 
 

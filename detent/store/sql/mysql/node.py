@@ -13,7 +13,7 @@ from detent.instant import micros
 from detent.run.journal import Entry
 from detent.store.heartbeat import ThreadHeartbeat
 from detent.store.protocol import Heartbeat
-from detent.store.rows import NO_ID, ClaimedRun, ClaimResult, Flush, Flushed, Mail, StartCheck
+from detent.store.rows import NO_ID, ClaimedRun, ClaimResult, Favoured, Flush, Flushed, Mail, StartCheck
 from detent.store.sql.mysql.connection import (
     BEGIN,
     COMMIT,
@@ -116,10 +116,24 @@ class Candidate(NamedTuple):
     priority: int
     wake_at: int | None
     adopted: bool
+    is_due: bool
+    has_mail: bool = False
 
     def order(self) -> tuple[Any, ...]:
         """Return the sort key: higher priority first, then runs without `wake_at`, then the longest due."""
         return -self.priority, self.wake_at is not None, self.wake_at or 0, self.id
+
+    def favour(self, favoured: Favoured) -> int:
+        """Return how much the present claim favours the run."""
+        match favoured:
+            case Favoured.MAILED:
+                return 0 if not self.has_mail else 1 if self.is_due else 2
+            case Favoured.ORPHANED:
+                return int(self.adopted)
+            case Favoured.DUE:
+                return int(self.is_due)
+            case _:
+                return 0
 
 
 class ClaimQuery(NamedTuple):
@@ -145,25 +159,27 @@ class ClaimQuery(NamedTuple):
     def looks(self, lanes: Sequence[Lane], owners: Sequence[bytes], after: bytes) -> Iterator[str]:
         """Yield one query per lane, two for mail, and one per owner that is gone.
 
-        Each returns the first columns of `Candidate`. Of the inbox they read the newest messages and a part of the
+        Each returns the columns of `Candidate`. Of the inbox they read the newest messages and a part of the
         runs."""
         fits, walked = self._fits(), self.walk(after)
+        is_due = f"coalesce(r.wake_at <= {NOW} + {self.horizon:d}, false)"
         for queue, priority in lanes:
             if self.queues is None or queue in self.queues:
                 yield (
-                    f"select {_CANDIDATE}, 0 from run r force index (run_due) where r.owner is null"
+                    f"select {_CANDIDATE}, false, true, false from run r force index (run_due) where r.owner is null"
                     f" and r.ended_at is null and r.queue = {quote(queue)} and r.priority = {priority:d}"
                     f" and r.wake_at <= {NOW} + {self.horizon:d}{fits} order by r.wake_at limit {self.limit * 2:d}"
                 )
         # Join the inbox to the runs first and limit afterwards, or mail of owned runs would starve the others.
         for mailed in (walked, f"select run from inbox force index (primary) order by id desc limit {self.window:d}"):
             yield (
-                f"select {_CANDIDATE}, 0 from ({mailed}) m straight_join run r force index (primary)"
+                f"select {_CANDIDATE}, false, {is_due}, true from ({mailed}) m"
+                " straight_join run r force index (primary)"
                 f" on r.id = m.run where r.owner is null and r.ended_at is null{self._queued()}{fits}"
             )
         for owner in owners:
             yield (
-                f"select {_CANDIDATE}, 1 from run r force index (run_due)"
+                f"select {_CANDIDATE}, true, {is_due}, false from run r force index (run_due)"
                 f" where r.owner = {blob(owner)} and r.ended_at is null{self._queued()}{fits}"
                 f" and not exists (select 1 from node where id = {blob(owner)})"
                 f" order by r.priority desc, r.wake_at, r.id limit {self.limit * 2:d}"
@@ -179,12 +195,10 @@ class ClaimQuery(NamedTuple):
         return f" and (r.code is null or json_contains({quote(served)}, r.code))"
 
 
-def chosen(found: Sequence[Sequence[Any]], limit: int) -> list[Candidate]:
-    """Return the best candidates. A run may have been found by two queries."""
-    best: dict[bytes, Candidate] = {}
-    for id_, generation, priority, wake_at, adopted in found:
-        best.setdefault(id_, Candidate(id_, generation, priority, wake_at, bool(adopted)))
-    return sorted(best.values(), key=Candidate.order)[:limit]
+def chosen(found: Sequence[Sequence[Any]], limit: int, favoured: Favoured) -> list[Candidate]:
+    """Return the best candidates. A run may have been found by two queries: by the later one if it has mail."""
+    best = {candidate.id: candidate for candidate in (Candidate(*row) for row in found)}
+    return sorted(best.values(), key=lambda one: (-one.favour(favoured), one.order()))[:limit]
 
 
 def lock(candidates: Sequence[Candidate]) -> str:
@@ -194,7 +208,10 @@ def lock(candidates: Sequence[Candidate]) -> str:
 
 
 def take(node: bytes, runs: Sequence[bytes]) -> str:
-    return f"update run force index (primary) set owner = {blob(node)}, epoch = epoch + 1 where id in ({listed(runs)})"
+    return (
+        f"update run force index (primary) set owner = {blob(node)}, epoch = epoch + 1, stage = null, stage_step = null"
+        f" where id in ({listed(runs)})"
+    )
 
 
 OVERDUE: Final = f"select node from lease where until < {NOW}"
@@ -234,6 +251,7 @@ class MysqlNodes(SharedNodeVerbs):
         self._lanes: list[Lane] = []
         self._owners: list[bytes] = []
         self._walked_to = NO_ID  # the next claim reads the inbox from after this run
+        self._favoured = Favoured.BEST  # by the next claim
 
     def heartbeat(self, node: bytes, *, ttl: float, interval: float) -> Heartbeat:
         sent = self._registered.get(node, self._clock.monotonic())
@@ -311,7 +329,7 @@ class MysqlNodes(SharedNodeVerbs):
             else:
                 without |= packet.successors  # one successor was refused: refuse all, hand nothing over
         answers = [answer.rows for answer in done]
-        return Flushed(answers[-1][0][0], packet.expired(answers), packet.refused(answers))
+        return Flushed(answers[-1][0][0], packet.expired(answers), packet.refused(answers), packet.unlinked(answers))
 
     async def _taken(self, lane: MysqlConnection, flush: Flush) -> frozenset[bytes]:
         look = look_for_taken(flush.starts)
@@ -339,9 +357,11 @@ class MysqlNodes(SharedNodeVerbs):
             last = f"select run from ({walked}) m limit 1 offset {asked.window - 1:d}"
             *found, walked_to, here, now = await wire.send_all((*looks, last, registered, SELECT_NOW))
             self._walked_to = walked_to.rows[0][0] if walked_to.rows else NO_ID
-            return chosen([row for answer in found for row in answer.rows], limit * 2), here, now.rows[0][0]
+            rows = [row for answer in found for row in answer.rows]
+            return chosen(rows, limit * 2, self._favoured), here, now.rows[0][0]
 
         candidates, here, now = await self._claims.call(look, writing=False)
+        self._favoured = self._favoured.next()
         if candidates:
             return await self._take(node, epoch, candidates, limit)
         return ClaimResult(now, []) if here.rows else None
@@ -400,13 +420,15 @@ class MysqlNodes(SharedNodeVerbs):
 
     async def _take(self, node: bytes, epoch: int, candidates: Sequence[Candidate], limit: int) -> ClaimResult | None:
         found = {one.id: one for one in candidates}
+        places = {one.id: place for place, one in enumerate(candidates)}
 
         async def work(wire: Wire) -> ClaimResult:
             *_, locked = await wire.send_all((BEGIN, fence(node, epoch), lock(candidates)))
-            rows = sorted(locked.rows, key=lambda row: found[row[0]].order())[:limit]
+            rows = sorted(locked.rows, key=lambda row: places[row[0]])[:limit]
+            rows.sort(key=lambda row: found[row[0]].order())
             statements = [take(node, [row[0] for row in rows])] if rows else []
             *_, now, _ = await wire.send_all((*statements, SELECT_NOW, COMMIT))
-            return ClaimResult(now.rows[0][0], [_claimed(row, found[row[0]].adopted) for row in rows])
+            return ClaimResult(now.rows[0][0], [_claimed(row, bool(found[row[0]].adopted)) for row in rows])
 
         return await self._claims.fenced(work)
 

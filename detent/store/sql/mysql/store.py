@@ -6,6 +6,7 @@ from typing import Final
 
 from detent.clock import Clock
 from detent.store.sql import schema
+from detent.store.sql.list_verbs import RangeByRange
 from detent.store.sql.mysql.commands import MysqlCommandStore
 from detent.store.sql.mysql.connection import Address, MysqlAccess
 from detent.store.sql.mysql.maintenance import MysqlMaintenance
@@ -22,7 +23,13 @@ class MysqlStore(SqlStore):
 
     def __init__(self, url: str, clock: Clock, *, pool_size: int = POOL_SIZE) -> None:
         access = MysqlAccess(Address.parse(url), pool_size)
-        super().__init__(access, MysqlNodes(access, clock), MysqlCommandStore(access), MysqlMaintenance(access, clock))
+        super().__init__(
+            access,
+            MysqlNodes(access, clock),
+            MysqlCommandStore(access),
+            MysqlMaintenance(access, clock),
+            RangeByRange(access),
+        )
         self.access = access
 
     @classmethod

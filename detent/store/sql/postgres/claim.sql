@@ -1,7 +1,7 @@
 -- Claims runs that no node is running. $1 node, $2 epoch, $3 limit, $4 queues or null, $5 served actions as a JSON
--- list, $6 how far ahead (seconds), $7 the run of the inbox after which to read, $8 how many to read. Cost does not
--- grow with sleeping or owned runs: `lanes` and `owners` hop from one value of an index to the next. It does not grow
--- with the inbox either: `walked` and `fresh` each read a part of it.
+-- list, $6 how far ahead (seconds), $7 the run of the inbox after which to read, $8 how many to read, $9 the sort of runs
+-- that comes first (`Favoured`). Cost does not grow with sleeping or owned runs: `lanes` and `owners` hop from one value
+-- of an index to the next. It does not grow with the inbox either: `walked` and `fresh` each read a part of it.
 with recursive fence as materialized (
   select 1 from node where id = $1 and epoch = $2 for key share
 ),
@@ -61,19 +61,24 @@ orphaned as (
   where not exists (select 1 from node n where n.id = owners.owner)
 ),
 candidates as materialized (
-  select id, epoch, adopted, priority, wake_at
+  select id, epoch, adopted, priority, wake_at, case $9::int
+    when 1 then case when id not in (select id from mailed) then 0
+                     when wake_at <= now() + make_interval(secs => $6) then 1 else 2 end
+    when 2 then adopted::int
+    when 3 then case when wake_at <= now() + make_interval(secs => $6) then 1 else 0 end
+    else 0 end as favour
   from (select * from due union select * from mailed union select * from orphaned) every
-  order by priority desc, wake_at nulls first, id limit $3 * 2
+  order by favour desc, priority desc, wake_at nulls first, id limit $3 * 2
 ),
 taken as (
   -- The generation in the snapshot must still be the run's after we have locked it. A run that another node claimed
   -- since then is skipped, even if that node registered after our snapshot and looks dead in it.
   select r.id, c.adopted from candidates c join run r on r.id = c.id and r.epoch = c.epoch
-  order by c.priority desc, c.wake_at nulls first, c.id limit $3
+  order by c.favour desc, c.priority desc, c.wake_at nulls first, c.id limit $3
   for update of r skip locked
 ),
 claimed as (
-  update run r set owner = $1, epoch = r.epoch + 1 from taken where r.id = taken.id
+  update run r set owner = $1, epoch = r.epoch + 1, stage = null, stage_step = null from taken where r.id = taken.id
   returning r.id, r.tenant, r.workflow, r.version, r.status, r.input, r.opening, r.epoch, taken.adopted, r.expires_at,
             r.wake_at, r.queue, r.priority, r.started_at, r.parent, r.hero_type, r.hero_id
 )

@@ -50,6 +50,12 @@ SEND: Final = """
 insert into inbox (tenant, run, kind, data, at)
 select tenant, id, $3, $4, clock_timestamp() from run where id = $2 and tenant = $1 and ended_at is null for share
 returning id"""
+# Locked rows are skipped, as in DELIVER_MANY.
+SEND_MANY: Final = """
+insert into inbox (tenant, run, kind, data, at)
+select tenant, id, $3, $4, clock_timestamp() from run
+where id = any($2::uuid[]) and tenant = $1 and ended_at is null for share skip locked
+returning run"""
 
 
 class PostgresCommandStore(SharedVerbs):
@@ -80,3 +86,7 @@ class PostgresCommandStore(SharedVerbs):
 
     async def send(self, tenant: int, run: bytes, kind: MessageKind, data: bytes) -> bool:
         return bool(await self._pool.fetch(SEND, tenant, run, str(kind), data.decode()))
+
+    async def send_many(self, tenant: int, runs: Sequence[bytes], kind: MessageKind, data: bytes) -> set[bytes]:
+        rows = await self._pool.fetch(SEND_MANY, tenant, list(runs), str(kind), data.decode())
+        return {row[0] for row in rows}

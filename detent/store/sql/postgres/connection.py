@@ -374,6 +374,18 @@ class PostgresAccess(SqlAccess):
         records = await self.pool.fetch(statement.text, *statement.arguments(values), writing=False)
         return [tuple(record) for record in records]
 
+    async def search(self, clause: ClauseElement, values: Values) -> Rows:
+        """Prepare the statement each time. The server plans one that was sent five times without its arguments."""
+        statement = compiled(clause, DIALECT)
+
+        async def once(connection: Connection) -> Records:
+            prepared = await connection.prepare(statement.text)
+            return await prepared.fetch(*statement.arguments(values))
+
+        async with self.pool.connection() as connection:
+            records = await connection.call(once, writing=False)
+        return [tuple(record) for record in records]
+
     async def run_script(self, begin: Callable[[], Script[T]]) -> T:
         async def work(connection: Connection) -> T:
             script, rows = begin(), None

@@ -13,6 +13,8 @@ from itertools import count
 from typing import Any, Final
 
 from detent.run.journal import Entry
+from detent.store.letters import NewLetter
+from detent.store.links import NewLink
 from detent.store.rows import Activation, CallbackState, End, Flush, NewCallback, NewRun, Park
 from detent.store.sql.compiler import checking, in_order, once_and_again, read_sql
 
@@ -22,12 +24,17 @@ from detent.store.sql.compiler import checking, in_order, once_and_again, read_s
 # entries alone a third of that. So there are several statements, and a flush uses the smallest one that fits.
 
 
+_STAGED: Final = re.compile(r"/\*staged (.*?) \*/")
 _PART: Final = re.compile(r"^-- part (\w+)$\n", re.MULTILINE)
 _FENCED: Final = "\nselect (select count(*) from fence) as held, clock_timestamp() as now"
 _REFUSED: Final = ",\n       array(select id from refused) as refused"
 _EXPIRED: Final = """,
        array(select run from known where state = 'expired') as expired_runs,
        array(select step from known where state = 'expired') as expired_steps"""
+_LINKED: Final = """,
+       array(select tenant from linked) as linked_tenants, array(select system from linked) as linked_systems,
+       array(select type from linked) as linked_types, array(select id from linked) as linked_ids,
+       array(select run from linked) as linked_runs"""
 
 
 def _parts() -> dict[str, str]:
@@ -44,6 +51,7 @@ _REST: Final = ("awaited", "activated", "lapsed", "parked", *_ENDS, "posted", "c
 def _of(*names: str, answer: str = _FENCED, checked: bool = False) -> dict[bool, str]:
     numbers = count(3)  # $1 and $2 are the node and its epoch, in every part
     text = "with " + ",\n".join(_ALL[name] for name in ("fence", *names)) + answer
+    text = _STAGED.sub(r"\1" if "parked" in names else "", text)
     return once_and_again(checking(re.sub(r"\$\?", lambda _: f"${next(numbers)}", text), checked=checked))
 
 
@@ -56,19 +64,38 @@ CHECKED_USUAL: Final = _of(*_STARTS[True], "written", *_ENDS, answer=_FENCED + _
 #: Everything.
 FLUSH: Final = _of(*_STARTS[False], "written", *_REST, answer=_FENCED + _EXPIRED)
 CHECKED_FLUSH: Final = _of(*_STARTS[True], "written", *_REST, answer=_FENCED + _REFUSED + _EXPIRED, checked=True)
+#: Entries, and claims of links.
+LINKED: Final = _of("written", "linked", answer=_FENCED + _LINKED)
+#: Everything, with claims of links and dead letters.
+MORE: Final = _of(*_STARTS[False], "written", *_REST, "linked", "lettered", answer=_FENCED + _EXPIRED + _LINKED)
+CHECKED_MORE: Final = _of(
+    *_STARTS[True],
+    "written",
+    *_REST,
+    "linked",
+    "lettered",
+    answer=_FENCED + _REFUSED + _EXPIRED + _LINKED,
+    checked=True,
+)
 
 
 Columns = list[list[Any]]
 Key = tuple[bytes, str]
 
 _START_COLUMNS: Final = 26
-_CHECKED_COLUMNS: Final = 30
+_STAGED_COLUMNS: Final = 28
+_CHECKED_COLUMNS: Final = 32
 _ENTRY_COLUMNS: Final = 9
 _FIRST: Final = 1  # the generation of a run that its starting node owns
 
 
 def is_usual(flush: Flush) -> bool:
     """Return whether the flush has only starts, entries and ends."""
+    return is_plain(flush) and not flush.links and not flush.letters
+
+
+def is_plain(flush: Flush) -> bool:
+    """Return whether the flush has no change of a callback, no park and no message."""
     return not (
         flush.callbacks or flush.activations or flush.parks or flush.expiries or flush.messages or flush.consumed
     )
@@ -77,6 +104,11 @@ def is_usual(flush: Flush) -> bool:
 def only_entries(flush: Flush) -> bool:
     """Return whether the flush has only journal entries."""
     return not flush.starts and not flush.ends and is_usual(flush)
+
+
+def only_linked(flush: Flush) -> bool:
+    """Return whether the flush has only journal entries and claims of links."""
+    return bool(flush.links) and not (flush.starts or flush.ends or flush.letters) and is_plain(flush)
 
 
 def entry_columns(entries: Sequence[Entry]) -> Columns:
@@ -96,10 +128,10 @@ def flush_columns(flush: Flush, *, again: bool, checked: bool = False) -> Column
     kept = {start.id for start in flush.starts if start.owned}
     later_parks = [park for run, park in parks.items() if run not in kept]
     return [
-        *_start_columns(flush, parks, ends, checked),
+        *(_checked_columns if checked else _staged_columns)(flush, parks, ends),
         *entry_columns(flush.entries),
         *_callback_columns(flush, ends),
-        *_columns(later_parks, 9),
+        *_columns(later_parks, 11),
         *_end_columns(flush, ends),
         *_message_columns(flush, again=again),
         list(flush.consumed),
@@ -110,18 +142,36 @@ def flush_columns(flush: Flush, *, again: bool, checked: bool = False) -> Column
 def usual_columns(flush: Flush, *, checked: bool = False) -> Columns:
     """Return the arrays of a usual flush: starts, entries, ends."""
     ends = {end.run: end for end in flush.ends}
-    return [*_start_columns(flush, {}, ends, checked), *entry_columns(flush.entries), *_end_columns(flush, ends)]
+    starts = _checked_columns(flush, {}, ends) if checked else _start_columns(flush, ends)
+    return [*starts, *entry_columns(flush.entries), *_end_columns(flush, ends)]
 
 
-def _start_columns(flush: Flush, parks: dict[bytes, Park], ends: dict[bytes, End], checked: bool) -> Columns:
-    if not checked:
-        rows = [_start_row(start, parks.get(start.id), ends.get(start.id)) for start in flush.starts]
-        return _columns(rows, _START_COLUMNS)
+def _start_columns(flush: Flush, ends: dict[bytes, End]) -> Columns:
+    return _columns([_start_row(start, None, ends.get(start.id)) for start in flush.starts], _START_COLUMNS)
+
+
+def _staged_columns(flush: Flush, parks: dict[bytes, Park], ends: dict[bytes, End]) -> Columns:
+    rows = []
+    for start in flush.starts:
+        park, end = parks.get(start.id), ends.get(start.id)
+        rows.append((*_start_row(start, park, end), *_stage(start, park, end)))
+    return _columns(rows, _STAGED_COLUMNS)
+
+
+def _stage(start: NewRun, park: Park | None, end: End | None) -> tuple[str | None, str | None]:
+    """Return what a run waits for after the flush that starts it."""
+    if start.owned and park is not None and end is None and park.generation == _FIRST:
+        return park.stage, park.stage_step
+    return start.stage, start.stage_step
+
+
+def _checked_columns(flush: Flush, parks: dict[bytes, Park], ends: dict[bytes, End]) -> Columns:
     starts = in_order(flush.starts)
     rows = [
         (
             *_start_row(start, parks.get(start.id), ends.get(start.id)),
             start.origin_kind, start.fired_by, start.check, start.active_key,
+            *_stage(start, parks.get(start.id), ends.get(start.id)),
         )
         for start in starts
     ]  # fmt: skip
@@ -199,6 +249,28 @@ def _message_columns(flush: Flush, *, again: bool) -> Columns:
         for message in flush.messages
     ]  # fmt: skip
     return _columns(rows, 8)
+
+
+def linked_columns(flush: Flush) -> Columns:
+    """Return the arrays of a flush with only entries and claims of links."""
+    return [*entry_columns(flush.entries), *_link_columns(flush.sorted_links())]
+
+
+def more_columns(flush: Flush, *, again: bool, checked: bool) -> Columns:
+    """Return every array of flush.sql, with those of links and dead letters."""
+    return [
+        *flush_columns(flush, again=again, checked=checked),
+        *_link_columns(flush.sorted_links()),
+        *_letter_columns(flush.letters),
+    ]
+
+
+def _link_columns(links: Sequence[NewLink]) -> Columns:
+    return _columns(links, 7)
+
+
+def _letter_columns(letters: Sequence[NewLetter]) -> Columns:
+    return _columns([letter._replace(payload=_text(letter.payload)) for letter in letters], 13)  # type: ignore[arg-type]
 
 
 def _columns(rows: Sequence[Sequence[Any]], width: int) -> Columns:

@@ -9,20 +9,23 @@ fence as (
 )
 
 -- part started
+-- Only a flush with parks can start a run that has a stage (`staged`): others are checked.
 started as (
   insert into run (id, tenant, workflow, version, status, trigger, input, opening, owner, epoch, wake_at, expires_at,
                    queue, priority, code, request_id, request_hash, hero_type, hero_id, labels, origin, parent,
-                   started_at, ended_at, output, error)
+                   started_at, ended_at, output, error /*staged , stage, stage_step, stage_epoch */)
   select t.id, t.tenant, t.workflow, t.version, t.status, t.trigger, t.input, t.opening, case when t.owned then $1 end,
          t.epoch, t.wake_at, t.expires_at, t.queue, t.priority, t.code, t.request_id, t.request_hash, t.hero_type,
          t.hero_id, t.labels, t.origin, t.parent, t.started_at, t.ended_at, t.output, t.error
+         /*staged , t.stage, t.stage_step, t.epoch */
   from fence, unnest($?::uuid[], $?::int[], $?::uuid[], $?::int[], $?::text[], $?::text[], $?::text[], $?::text[],
                      $?::bool[], $?::int[], $?::timestamptz[], $?::timestamptz[], $?::text[], $?::int[],
                      $?::text[], $?::text[], $?::bytea[], $?::text[], $?::text[], $?::text[], $?::uuid[],
-                     $?::uuid[], $?::timestamptz[], $?::timestamptz[], $?::text[], $?::text[])
+                     $?::uuid[], $?::timestamptz[], $?::timestamptz[], $?::text[], $?::text[]
+                     /*staged , $?::text[], $?::text[] */)
        as t(id, tenant, workflow, version, status, trigger, input, opening, owned, epoch, wake_at, expires_at, queue,
             priority, code, request_id, request_hash, hero_type, hero_id, labels, origin, parent, started_at, ended_at,
-            output, error)
+            output, error /*staged , stage, stage_step */)
   /*again on conflict (id) do nothing */
 )
 
@@ -33,19 +36,19 @@ started as (
 started as (
   insert into run (id, tenant, workflow, version, status, trigger, input, opening, owner, epoch, wake_at, expires_at,
                    queue, priority, code, request_id, request_hash, hero_type, hero_id, labels, origin, parent,
-                   started_at, ended_at, output, error, origin_kind, fired_by, active_key)
+                   started_at, ended_at, output, error, origin_kind, fired_by, active_key, stage, stage_step, stage_epoch)
   select t.id, t.tenant, t.workflow, t.version, t.status, t.trigger, t.input, t.opening, case when t.owned then $1 end,
          t.epoch, t.wake_at, t.expires_at, t.queue, t.priority, t.code, t.request_id, t.request_hash, t.hero_type,
          t.hero_id, t.labels, t.origin, t.parent, t.started_at, t.ended_at, t.output, t.error, t.origin_kind, t.fired_by,
-         t.active_key
+         t.active_key, t.stage, t.stage_step, t.epoch
   from fence, unnest($?::uuid[], $?::int[], $?::uuid[], $?::int[], $?::text[], $?::text[], $?::text[], $?::text[],
                      $?::bool[], $?::int[], $?::timestamptz[], $?::timestamptz[], $?::text[], $?::int[],
                      $?::text[], $?::text[], $?::bytea[], $?::text[], $?::text[], $?::text[], $?::uuid[],
                      $?::uuid[], $?::timestamptz[], $?::timestamptz[], $?::text[], $?::text[], $?::text[],
-                     $?::uuid[], $?::int[], $?::text[]) with ordinality
+                     $?::uuid[], $?::int[], $?::text[], $?::text[], $?::text[]) with ordinality
        as t(id, tenant, workflow, version, status, trigger, input, opening, owned, epoch, wake_at, expires_at, queue,
             priority, code, request_id, request_hash, hero_type, hero_id, labels, origin, parent, started_at, ended_at,
-            output, error, origin_kind, fired_by, check_, active_key, place)
+            output, error, origin_kind, fired_by, check_, active_key, stage, stage_step, place)
   -- No `exists`: the planner would read every workflow once instead of looking up each. `check_` is a StartCheck.
   where (t.check_ = 0 or (
       select true from workflow w where w.id = t.workflow and w.deleted_at is null
@@ -109,10 +112,11 @@ lapsed as (
 parked as (
   update run r set owner = case when t.kept then r.owner end, wake_at = t.wake_at, status = t.status,
                    queue = coalesce(t.queue, r.queue), priority = coalesce(t.priority, r.priority),
-                   version = coalesce(t.version, r.version), code = coalesce(t.code, r.code)
+                   version = coalesce(t.version, r.version), code = coalesce(t.code, r.code),
+                   stage = t.stage, stage_step = t.stage_step, stage_epoch = r.epoch
   from fence, unnest($?::uuid[], $?::int[], $?::timestamptz[], $?::text[], $?::text[], $?::int[], $?::int[],
-                     $?::text[], $?::bool[])
-       as t(run, generation, wake_at, status, queue, priority, version, code, kept)
+                     $?::text[], $?::bool[], $?::text[], $?::text[])
+       as t(run, generation, wake_at, status, queue, priority, version, code, kept, stage, stage_step)
   where r.id = t.run and r.owner is not distinct from $1 and r.epoch = t.generation and r.ended_at is null
 )
 
@@ -164,4 +168,28 @@ known as (
   union all select * from activated
   union all select * from lapsed
   union all select * from closed
+)
+
+-- part linked
+-- The claims are sorted (`Flush.sorted_links`) and inserted in that order. This part waits for a claim of another
+-- transaction, and then it cannot see that row: the snapshot is older. So whose it is must be read afterwards.
+linked as (
+  insert into link (tenant, system, type, id, run, step, url, at)
+  select t.tenant, t.system, t.type, t.id, t.run, t.step, t.url, clock_timestamp()
+  from fence, unnest($?::int[], $?::text[], $?::text[], $?::text[], $?::uuid[], $?::text[], $?::text[]) with ordinality
+       as t(tenant, system, type, id, run, step, url, place)
+  order by t.place
+  on conflict (tenant, system, type, id) do nothing
+  returning tenant, system, type, id, run
+)
+
+-- part lettered
+lettered as (
+  insert into dead_letter (id, tenant, kind, workflow, run, step, source, trigger, reason, message, payload, attempts,
+                           last_error, at, state)
+  select t.*, clock_timestamp(), 'open'
+  from fence, unnest($?::uuid[], $?::int[], $?::text[], $?::uuid[], $?::uuid[], $?::text[], $?::uuid[], $?::uuid[],
+                     $?::text[], $?::text[], $?::text[], $?::int[], $?::text[])
+       as t(id, tenant, kind, workflow, run, step, source, trigger, reason, message, payload, attempts, last_error)
+  on conflict (id) do nothing
 )

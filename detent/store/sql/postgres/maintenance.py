@@ -98,6 +98,8 @@ entries as (delete from journal j using old where j.run = old.id),
 waits as (delete from callback c using old where c.run = old.id),
 mail as (delete from inbox i using old where i.run = old.id),
 results as (delete from kept k using old where k.run = old.id),
+resources as (delete from link l using old where l.run = old.id),
+reserved as (delete from reservation r using old where r.run = old.id),
 gone as (delete from run r using old where r.id = old.id returning r.workflow, r.version)
 select (select count(*) from gone), (select count(*) from found), last.ended_at, last.id,
   (select array_agg(workflow) from gone where version < 0), (select array_agg(version) from gone where version < 0)

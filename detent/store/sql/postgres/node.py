@@ -20,6 +20,7 @@ from detent.store.rows import (
     ClaimedRun,
     ClaimResult,
     End,
+    Favoured,
     Flush,
     Flushed,
     Mail,
@@ -31,13 +32,19 @@ from detent.store.sql.postgres.connection import Connection, PostgresAccess, Pos
 from detent.store.sql.postgres.flush import (
     APPEND,
     CHECKED_FLUSH,
+    CHECKED_MORE,
     CHECKED_USUAL,
     FLUSH,
+    LINKED,
+    MORE,
     USUAL,
     entry_columns,
     flush_columns,
     is_usual,
+    linked_columns,
+    more_columns,
     only_entries,
+    only_linked,
     usual_columns,
 )
 from detent.store.sql.postgres.migration import stored_revision
@@ -94,11 +101,12 @@ own as (
 select (select count(*) from head) as seen, i.id, i.run, own.epoch, i.kind, i.step, i.data, i.at
 from (select 1) always left join own on true left join inbox i on i.id = own.id
 order by i.id"""
-# Else read from the runs to the inbox, however much mail other runs have there.
+# Else read from the runs to the inbox, however much mail other runs have there. Without `+ 0` the planner may read the
+# whole inbox in the order of its key, for each run.
 OWN_MAIL: Final = """
 select i.id, i.run, r.epoch, i.kind, i.step, i.data, i.at
 from run r cross join lateral (
-  select * from inbox i where i.run = r.id order by i.id limit $2
+  select * from inbox i where i.run = r.id order by i.id + 0 limit $2
 ) i
 where r.owner = $1
 order by i.id limit $2"""
@@ -119,6 +127,7 @@ class PostgresNodes(SharedNodeVerbs):
         self._lane, self._claims = access.lane, access.claims
         self._registered: dict[bytes, float] = {}
         self._walked_to = NO_ID  # the next claim reads the inbox from after this run
+        self._favoured = Favoured.BEST  # by the next claim
 
     def heartbeat(self, node: bytes, *, ttl: float, interval: float) -> Heartbeat:
         sent = self._registered.get(node, self._clock.monotonic())
@@ -177,9 +186,15 @@ class PostgresNodes(SharedNodeVerbs):
         if only_entries(flush):
             [row] = await self._sent(patience, APPEND[again], node, epoch, *entry_columns(flush.entries))
             return Flushed(row[1], frozenset()) if row[0] else None
+        if flush.links and only_linked(flush):
+            [row] = await self._sent(patience, LINKED[again], node, epoch, *linked_columns(flush))
+            return _flushed(flush, row) if row["held"] else None
         checked = is_checked(flush)
         if is_usual(flush):
             statement, columns = (CHECKED_USUAL if checked else USUAL), usual_columns(flush, checked=checked)
+        elif flush.links or flush.letters:
+            statement = CHECKED_MORE if checked else MORE
+            columns = more_columns(flush, again=again, checked=checked)
         else:
             statement = CHECKED_FLUSH if checked else FLUSH
             columns = flush_columns(flush, again=again, checked=checked)
@@ -256,11 +271,12 @@ class PostgresNodes(SharedNodeVerbs):
         chosen = None if queues is None else list(queues)
         served = msgspec.json.encode(sorted(serves)).decode()
         window = max(WINDOW, 2 * limit)
-        asked = (node, epoch, limit, chosen, served, horizon / SECOND, self._walked_to, window)
+        asked = (node, epoch, limit, chosen, served, horizon / SECOND, self._walked_to, window, int(self._favoured))
         rows = await self._claims.fetch(CLAIM, *asked)
         if not rows[0][0]:
             return None
         self._walked_to = rows[0][2] or NO_ID
+        self._favoured = self._favoured.next()
         return ClaimResult(rows[0][1], [_claimed(tuple(row)) for row in rows if row[3] is not None])
 
     async def mail(self, node: bytes, *, limit: int) -> list[Mail]:
@@ -309,11 +325,16 @@ def _patience(seconds: float) -> str:
 
 def _flushed(flush: Flush, row: asyncpg.Record) -> Flushed:
     refused: frozenset[bytes] = frozenset(row.get("refused", ()))
-    if not flush.expiries:
-        return Flushed(row["now"], frozenset(), refused)
-    made = {(callback.run, callback.step) for callback in flush.callbacks if callback.run not in refused}
-    known = {*made, *zip(row["expired_runs"], row["expired_steps"], strict=True)}
-    return Flushed(row["now"], frozenset(key for key in flush.expiries if key in known), refused)
+    expired: frozenset[tuple[bytes, str]] = frozenset()
+    if flush.expiries:
+        made = {(callback.run, callback.step) for callback in flush.callbacks if callback.run not in refused}
+        known = {*made, *zip(row["expired_runs"], row["expired_steps"], strict=True)}
+        expired = frozenset(key for key in flush.expiries if key in known)
+    if not flush.links:
+        return Flushed(row["now"], expired, refused)
+    names = ("linked_tenants", "linked_systems", "linked_types", "linked_ids")
+    keys = zip(*(row[name] for name in names), strict=True)
+    return Flushed(row["now"], expired, refused, flush.unlinked(list(zip(keys, row["linked_runs"], strict=True))))
 
 
 def _claimed(row: Sequence[Any]) -> ClaimedRun:

@@ -1,6 +1,7 @@
 -- Finds runs that no node is running. The same thread then claims them, and no other thread writes. Cost does not grow
 -- with sleeping or owned runs: `lanes` and `owners` hop from one value of an index to the next. It does not grow with
--- the inbox either: a claim reads its newest messages, and `window` of its runs after the run `after`.
+-- the inbox either: a claim reads its newest messages, and `window` of its runs after the run `after`. `favoured` is the
+-- sort of runs that comes first.
 with recursive fence as (
   select 1 from node where id = :node and epoch = :epoch
 ),
@@ -52,5 +53,9 @@ orphaned as (
 )
 select (select count(*) from fence), (select run from walked where place = :window), found.id, found.adopted from (select 1) left join (
   select * from (select * from due union select * from mailed union select * from orphaned)
-  order by priority desc, wake_at nulls first, id limit :limit) found
+  order by case :favoured
+    when 1 then case when id not in (select id from mailed) then 0 when wake_at <= :until then 1 else 2 end
+    when 2 then adopted
+    when 3 then coalesce(wake_at <= :until, 0)
+    else 0 end desc, priority desc, wake_at nulls first, id limit :limit) found
 order by found.priority desc, found.wake_at nulls first, found.id

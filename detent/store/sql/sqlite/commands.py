@@ -11,7 +11,7 @@ import msgspec
 from detent.store.rows import Delivery, MessageKind, Receipt
 from detent.store.sql.compiler import Values
 from detent.store.sql.sqlite.connection import SqliteAccess
-from detent.store.sql.sqlite.node import Bytes
+from detent.store.sql.sqlite.node import Bytes, ids
 from detent.store.sql.verbs import SharedVerbs
 
 RECEIVE: Final = """
@@ -38,6 +38,13 @@ order by given.key"""
 SEND: Final = """
 insert into inbox (tenant, run, kind, data, at)
 select tenant, id, :kind, :data, :at from run where id = :run and tenant = :tenant and ended_at is null"""
+
+SEND_MANY: Final = """
+insert into inbox (tenant, run, kind, data, at)
+select r.tenant, r.id, :kind, :data, :at
+from json_each(:rows) given cross join run r on r.id = substr(:bytes, given.value, 16)
+where r.tenant = :tenant and r.ended_at is null
+returning run"""
 
 
 class SqliteCommandStore(SharedVerbs):
@@ -66,6 +73,12 @@ class SqliteCommandStore(SharedVerbs):
     async def send(self, tenant: int, run: bytes, kind: MessageKind, data: bytes) -> bool:
         values = {"tenant": tenant, "run": run, "kind": str(kind), "data": data.decode(), "at": self._access.time()}
         return await self._access.write(lambda db: db.execute(SEND, values).rowcount > 0)
+
+    async def send_many(self, tenant: int, runs: Sequence[bytes], kind: MessageKind, data: bytes) -> set[bytes]:
+        rows, packed = ids(runs)
+        values = {"tenant": tenant, "kind": str(kind), "data": data.decode(), "at": self._access.time()}
+        given = {**values, "rows": rows, "bytes": packed}
+        return await self._access.write(lambda db: {row[0] for row in db.execute(SEND_MANY, given).fetchall()})
 
 
 def _receive(db: sqlite3.Connection, values: Values) -> str | None:

@@ -14,14 +14,15 @@ create temp trigger flush_everything instead of insert on flush begin
 
   insert into run (id, workflow, origin, parent, request_hash, input, opening, owner, epoch, tenant, version, status,
                    "trigger", wake_at, expires_at, queue, priority, code, request_id, hero_type, hero_id, labels, started_at,
-                   origin_kind, fired_by, active_key)
+                   origin_kind, fired_by, active_key, stage, stage_step, stage_epoch)
   select substr(new.bytes, value ->> 0, 16), substr(new.bytes, value ->> 1, 16), substr(new.bytes, value ->> 2, 16),
          substr(new.bytes, value ->> 3, 16), substr(new.bytes, value ->> 4, value ->> 5),
          cast(substr(new.bytes, value ->> 6, value ->> 7) as text), cast(substr(new.bytes, value ->> 8, value ->> 9) as text),
          iif(value ->> 10, new.node, null), value ->> 10, value ->> 11, value ->> 12, value ->> 13, value ->> 14,
          value ->> 15, value ->> 16, value ->> 17, value ->> 18, value ->> 19, value ->> 20, value ->> 21, value ->> 22,
          value ->> 23, value ->> 24, iif(new.checked, value ->> 25, null),
-         iif(new.checked, substr(new.bytes, value ->> 26, 16), null), iif(new.checked, value ->> 28, null)
+         iif(new.checked, substr(new.bytes, value ->> 26, 16), null), iif(new.checked, value ->> 28, null),
+         iif(new.checked, value ->> 29, null), iif(new.checked, value ->> 30, null), iif(new.checked, value ->> 10, null)
   from json_each(new.starts)
   where (not new.again or not exists (select 1 from run where id = substr(new.bytes, value ->> 0, 16)))
     and (not new.checked or not value ->> 27 or exists (
@@ -73,7 +74,8 @@ create temp trigger flush_everything instead of insert on flush begin
   -- `+owner` prevents the planner from scanning every run this node owns: a run must be looked up by its id.
   update run set owner = iif(given.value ->> 8, owner, null), wake_at = given.value ->> 2, status = given.value ->> 3,
                  queue = coalesce(given.value ->> 4, queue), priority = coalesce(given.value ->> 5, priority),
-                 version = coalesce(given.value ->> 6, version), code = coalesce(given.value ->> 7, code)
+                 version = coalesce(given.value ->> 6, version), code = coalesce(given.value ->> 7, code),
+                 stage = given.value ->> 9, stage_step = given.value ->> 10, stage_epoch = epoch
   from json_each(new.parks) given
   where run.id = substr(new.bytes, given.value ->> 0, 16) and +owner = new.node and epoch = given.value ->> 1
     and ended_at is null;

@@ -63,6 +63,10 @@ select r.id, r.ended_at, r.workflow, r.version,
 from run r indexed by run_ended
 where r.status = :status and r.ended_at < :before and r.ended_at >= :ended_at and (r.ended_at > :ended_at or r.id > :id)
 order by r.ended_at, r.id limit :size"""
+BELONGING: Final = (
+    *((table, "run") for table in ("journal", "callback", "inbox", "kept", "link", "reservation")),
+    ("run", "id"),
+)
 #: `cross join` and `indexed by`: without statistics SQLite would follow the order and read every run.
 ORPHANS: Final = f"""
 select c.tenant, c.id, c.opening, p.id, p.status
@@ -138,8 +142,7 @@ def _prune(db: sqlite3.Connection, asked: dict[str, Any]) -> PruneWindow:
         db.executescript(OLD)
         db.execute("begin immediate")
         db.executemany("insert into old values (?)", old)
-        belonging = (("journal", "run"), ("callback", "run"), ("inbox", "run"), ("kept", "run"), ("run", "id"))
-        for table, column in belonging:
+        for table, column in BELONGING:
             db.execute(f"delete from {table} where {column} in (select id from old)")
         db.execute("commit")
     last = (found[-1][1], found[-1][0]) if len(found) == asked["size"] else None

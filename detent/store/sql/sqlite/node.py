@@ -13,6 +13,8 @@ from detent.clock import Clock
 from detent.instant import micros
 from detent.run.journal import Entry
 from detent.store.heartbeat import NoHeartbeat
+from detent.store.letters import NewLetter
+from detent.store.links import NewLink
 from detent.store.protocol import Heartbeat
 from detent.store.rows import (
     FORWARDED,
@@ -20,6 +22,7 @@ from detent.store.rows import (
     ClaimedRun,
     ClaimResult,
     End,
+    Favoured,
     Flush,
     Flushed,
     Mail,
@@ -107,7 +110,15 @@ def _start(start: NewRun, packed: Bytes, checked: bool) -> Row:
     )  # fmt: skip
     if not checked:
         return usual
-    return (*usual, start.origin_kind, packed.place(start.fired_by), int(start.check), start.active_key)
+    return (
+        *usual,
+        start.origin_kind,
+        packed.place(start.fired_by),
+        int(start.check),
+        start.active_key,
+        start.stage,
+        start.stage_step,
+    )
 
 
 def _end(end: End, packed: Bytes) -> Row:
@@ -128,10 +139,35 @@ def _message(message: Message, packed: Bytes, with_entry: bool) -> Row:
     )  # fmt: skip
 
 
+def _link_arguments(links: Sequence[NewLink], now: int) -> dict[str, Any]:
+    packed = Bytes()
+    rows = [(*link.key, packed.place(link.run), link.step, link.url) for link in links]
+    return {"rows": _json(rows), "bytes": packed.joined(), "now": now}
+
+
+def _letter_arguments(letters: Sequence[NewLetter], now: int) -> list[tuple[Any, ...]]:
+    return [(*letter._replace(payload=_text(letter.payload)), now) for letter in letters]  # type: ignore[arg-type]
+
+
+def _text(data: bytes | None) -> str | None:
+    return None if data is None else str(data, "utf-8")
+
+
+# Claims of links and dead letters are not part of the view `flush`: most flushes have none, and each part costs time.
+LINK: Final = """
+insert into link (tenant, system, type, id, run, step, url, at)
+select value ->> 0, value ->> 1, value ->> 2, value ->> 3, substr(:bytes, value ->> 4, 16), value ->> 5, value ->> 6,
+       :now
+from json_each(:rows) where true on conflict (tenant, system, type, id) do nothing
+returning tenant, system, type, id, run"""
+LETTER: Final = f"""
+insert into dead_letter (id, tenant, kind, workflow, run, step, source, "trigger", reason, message, payload, attempts,
+                         last_error, at, state)
+values ({", ".join("?" * 14)}, 'open') on conflict (id) do nothing"""
 FLUSH: Final = f"insert into flush values ({', '.join('?' * 15)})"
 CLAIM: Final = read_sql(__package__, "claim.sql")
 TAKE: Final = """
-update run set owner = :node, epoch = epoch + 1
+update run set owner = :node, epoch = epoch + 1, stage = null, stage_step = null
 where id in (select substr(:bytes, value, 16) from json_each(:places))
 returning id, tenant, workflow, version, status, input, opening, epoch, 0, expires_at, wake_at, queue, priority,
           started_at, parent, hero_type, hero_id"""
@@ -176,6 +212,7 @@ class SqliteNodes(SharedNodeVerbs):
         super().__init__(access)
         self._clock = clock
         self._walked_to = NO_ID  # the next claim reads the inbox from after this run
+        self._favoured = Favoured.BEST  # by the next claim
 
     def heartbeat(self, node: bytes, *, ttl: float, interval: float) -> Heartbeat:
         until = self._access.time() + micros(FOREVER)
@@ -234,6 +271,8 @@ class SqliteNodes(SharedNodeVerbs):
             flush = replace(flush, starts=in_order(flush.starts))
         arguments = flush_arguments(node, epoch, flush, again=again, checked=checked, now=now)
         continued = [_forwarding(node, epoch, one) for one in flush.continued()] if flush.ends else []
+        links = _link_arguments(flush.sorted_links(), now) if flush.links else None
+        letters = _letter_arguments(flush.letters, now)
 
         def work(db: sqlite3.Connection) -> Flushed | None:
             try:
@@ -243,10 +282,16 @@ class SqliteNodes(SharedNodeVerbs):
                     return None
                 raise
             expired = frozenset(key for key in expiries if db.execute(EXPIRED, key).fetchone())
-            return Flushed(now, expired, frozenset(row[0] for row in db.execute(REFUSED)) if checked else frozenset())
+            refused = frozenset(row[0] for row in db.execute(REFUSED)) if checked else frozenset()
+            if letters:
+                db.executemany(LETTER, letters)
+            if links is None:
+                return Flushed(now, expired, refused)
+            linked = [(row[:4], row[4]) for row in db.execute(LINK, links).fetchall()]
+            return Flushed(now, expired, refused, flush.unlinked(linked))
 
         if not successor_starts and not continued:
-            return await self._access.write(work)
+            return await self._access.write((lambda db: _whole(db, work)) if links or letters else work)
 
         def forwarding(db: sqlite3.Connection) -> Flushed | None:
             db.executemany(FORWARD, continued)
@@ -277,9 +322,11 @@ class SqliteNodes(SharedNodeVerbs):
             "until": now + horizon,
             "after": self._walked_to,
             "window": max(WINDOW, 2 * limit),
+            "favoured": int(self._favoured),
         }
         claimed, walked_to = await self._access.write(lambda db: _claim(db, values))
         self._walked_to = walked_to or NO_ID
+        self._favoured = self._favoured.next()
         return None if claimed is None else ClaimResult(now, claimed)
 
     async def mail(self, node: bytes, *, limit: int) -> list[Mail]:
@@ -326,6 +373,14 @@ def _remove(db: sqlite3.Connection, node: bytes, overdue_at: int | None) -> bool
         db.execute("delete from lease where node = ?", (node,))
     db.execute("commit")
     return bool(over)
+
+
+def _whole(db: sqlite3.Connection, flush: Work[Flushed | None]) -> Flushed | None:
+    """Flush in one transaction of several statements."""
+    db.execute("begin immediate")
+    flushed = flush(db)
+    db.execute("rollback" if flushed is None else "commit")
+    return flushed
 
 
 def _with_successors(

@@ -1,0 +1,1 @@
+"""Routes of the catalog: connectors, their actions, and imports."""

@@ -1,0 +1,239 @@
+"""Routes of the catalog: connectors, and the actions that steps can call."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, Final
+
+from litestar import Response, delete, get, post
+from litestar.openapi.spec import Schema
+from litestar.openapi.spec.enums import OpenAPIType
+from litestar.params import FromPath
+
+from detent.api.filters import LIST_MESSAGE
+from detent.api.openapi import catalog_examples as examples
+from detent.api.openapi.operations import PAGE_PARAMETERS, TEXT, Plain, answers, operation, query, refusals, takes
+from detent.api.request import (
+    AnyRequest,
+    CursorScope,
+    QueryValues,
+    aliases,
+    commands,
+    filename_of,
+    tenant_of,
+    word_of,
+)
+from detent.catalog.manifest import read_manifest
+from detent.documents.answers import Many, One
+from detent.documents.connectors import CatalogActionDocument, ConnectorDocument, SavedConnectorAnswer
+from detent.store.catalog_rows import ActionRow, ConnectorRow
+from detent.values.limits import DEFINITION_LIMIT
+from detent.views.catalog import action_document, connector_document
+
+CONNECTORS: Final = "/api/v1/connectors"
+ACTIONS: Final = "/api/v1/actions"
+_TAGS: Final = ["catalog"]
+_PAGE: Final = aliases("limit", "cursor")
+_ACTIONS: Final = {**_PAGE, **aliases("connector_id", "category", "search", connector="connector_id")}
+_MESSAGE: Final = "the request cannot be read"
+_MANIFEST: Final = takes(
+    Schema(type=OpenAPIType.OBJECT, description="A manifest in JSON or YAML, at most 1 MB."),
+    examples.MANIFEST,
+    required=True,
+)
+_CONNECTOR: Final = answers(
+    200, One[ConnectorDocument], "The connector as it is now.", examples.one(examples.CONNECTOR)
+)
+_ACTION: Final = answers(200, One[CatalogActionDocument], "The action as it is now.", examples.one(examples.ACTION))
+_SHOWN_CONNECTOR: Final[dict[str, Any]] = {
+    "tags": _TAGS,
+    "status_code": 200,
+    "operation_class": Plain,
+    "responses": {**_CONNECTOR, **refusals(403, 404, 409)},
+}
+_SHOWN_ACTION: Final[dict[str, Any]] = {
+    "tags": _TAGS,
+    "status_code": 200,
+    "operation_class": Plain,
+    "responses": {**_ACTION, **refusals(403, 404)},
+}
+
+ConnectorAnswer = Response[One[ConnectorDocument]]
+ActionAnswer = Response[One[CatalogActionDocument]]
+
+
+@get(
+    CONNECTORS,
+    tags=_TAGS,
+    summary="List connectors",
+    operation_class=operation(*PAGE_PARAMETERS),
+    responses={
+        **answers(200, Many[ConnectorDocument], "A page of the list.", examples.many(examples.LISTED_CONNECTOR)),
+        **refusals(400),
+    },
+)
+async def list_connectors(request: AnyRequest) -> Many[ConnectorDocument]:
+    """List the connectors by id, each in its newest version."""
+    read = QueryValues.of_query(request.scope["query_string"], _PAGE)
+    scope = CursorScope("connectors", tenant_of(request))
+    limit, after = read.limit(), read.cursor(scope.place)
+    read.refuse(LIST_MESSAGE)
+    bound = commands(request)
+    rows = await bound.catalog.connectors(
+        limit=limit + 1, after=None if after is None else after.decode("utf-8", "replace")
+    )
+    more = scope.cursor(rows[limit - 1].id.encode()) if len(rows) > limit else None
+    return Many([connector_document(row, bound.catalog.connections) for row in rows[:limit]], more)
+
+
+@post(
+    CONNECTORS,
+    tags=_TAGS,
+    summary="Add a connector",
+    operation_class=operation(body=_MANIFEST),
+    responses={
+        **answers(
+            201, SavedConnectorAnswer, "The version was added.", {**examples.one(examples.CONNECTOR), "changed": True}
+        ),
+        **answers(200, SavedConnectorAnswer, "Exactly this version was stored already."),
+        **refusals(400, 403, 409, 413),
+    },
+    request_max_body_size=DEFINITION_LIMIT,
+)
+async def add_connector(request: AnyRequest) -> Response[SavedConnectorAnswer]:
+    """Add a connector, or a new version of one, from a manifest in JSON or YAML. A version never changes: other content
+    needs another version."""
+    data, filename = await request.body(), filename_of(request)
+    connector = await asyncio.to_thread(read_manifest, data, filename=filename)
+    row, saved = await commands(request).catalog.add(connector)
+    document = connector_document(row, commands(request).catalog.connections, whole=True)
+    return Response(SavedConnectorAnswer(document, saved.changed), status_code=201 if saved.changed else 200)
+
+
+@get(CONNECTORS + "/{connector:str}", summary="Get a connector", **_SHOWN_CONNECTOR)
+async def get_connector(request: AnyRequest, connector: FromPath[str]) -> ConnectorAnswer:
+    """Return a connector in its newest version. `missing` names the environment variables that it needs and this
+    process does not have."""
+    return _shown(request, await commands(request).catalog.connector(connector))
+
+
+@delete(CONNECTORS + "/{connector:str}", summary="Remove a connector", **_SHOWN_CONNECTOR)
+async def remove_connector(request: AnyRequest, connector: FromPath[str]) -> ConnectorAnswer:
+    """Remove a connector and return it as it was. Workflows that were published with its actions go on, and no further
+    one can be. A connector that Detent ships can only be disabled."""
+    return _shown(request, await commands(request).catalog.remove(connector))
+
+
+@post(CONNECTORS + "/{connector:str}/enable", summary="Enable a connector", **_SHOWN_CONNECTOR)
+async def enable_connector(request: AnyRequest, connector: FromPath[str]) -> ConnectorAnswer:
+    """Allow workflows to be published with actions of a connector."""
+    return _shown(request, await commands(request).catalog.enable_connector(connector, enabled=True))
+
+
+@post(CONNECTORS + "/{connector:str}/disable", summary="Disable a connector", **_SHOWN_CONNECTOR)
+async def disable_connector(request: AnyRequest, connector: FromPath[str]) -> ConnectorAnswer:
+    """Forbid to publish workflows with actions of a connector. Published ones go on."""
+    return _shown(request, await commands(request).catalog.enable_connector(connector, enabled=False))
+
+
+@get(
+    CONNECTORS + "/{connector:str}/actions",
+    tags=_TAGS,
+    summary="List the actions of a connector",
+    operation_class=operation(*PAGE_PARAMETERS),
+    responses={
+        **answers(200, Many[CatalogActionDocument], "A page of the list.", examples.many(examples.LISTED_ACTION)),
+        **refusals(400, 404),
+    },
+)
+async def list_connector_actions(request: AnyRequest, connector: FromPath[str]) -> Many[CatalogActionDocument]:
+    """List the actions of a connector by id, without their schemas."""
+    await commands(request).catalog.connector(connector)
+    return await _actions(request, QueryValues.of_query(request.scope["query_string"], _PAGE), connector)
+
+
+@get(
+    ACTIONS,
+    tags=_TAGS,
+    summary="List actions",
+    operation_class=operation(
+        query("connectorId", TEXT, "Only those of this connector.", "slack"),
+        query("category", TEXT, "Only those of this category.", "Communication"),
+        query("search", TEXT, "Only those whose id, title, description or tags have this text.", "message"),
+        *PAGE_PARAMETERS,
+    ),
+    responses={
+        **answers(200, Many[CatalogActionDocument], "A page of the list.", examples.many(examples.LISTED_ACTION)),
+        **refusals(400),
+    },
+)
+async def list_actions(request: AnyRequest) -> Many[CatalogActionDocument]:
+    """List the actions by id, each in its newest version and without its schemas."""
+    read = QueryValues.of_query(request.scope["query_string"], _ACTIONS)
+    return await _actions(request, read, read.one("connector_id", word_of))
+
+
+@get(
+    ACTIONS + "/{action:str}",
+    tags=_TAGS,
+    summary="Get an action",
+    operation_class=operation(query("version", TEXT, "A version; the newest by default.", "1.0.0")),
+    responses={**_ACTION, **refusals(400, 404)},
+)
+async def get_action(request: AnyRequest, action: FromPath[str]) -> ActionAnswer:
+    """Return an action with the JSON Schemas of its parameters and its output."""
+    read = QueryValues.of_query(request.scope["query_string"], aliases("version"))
+    version = read.one("version", word_of)
+    read.refuse(_MESSAGE)
+    return _shown_action(await commands(request).catalog.action(action, version))
+
+
+@post(ACTIONS + "/{action:str}/enable", summary="Enable an action", **_SHOWN_ACTION)
+async def enable_action(request: AnyRequest, action: FromPath[str]) -> ActionAnswer:
+    """Allow workflows to be published with an action."""
+    return _shown_action(await commands(request).catalog.enable_action(action, enabled=True))
+
+
+@post(ACTIONS + "/{action:str}/disable", summary="Disable an action", **_SHOWN_ACTION)
+async def disable_action(request: AnyRequest, action: FromPath[str]) -> ActionAnswer:
+    """Forbid to publish workflows with an action. Published ones go on."""
+    return _shown_action(await commands(request).catalog.enable_action(action, enabled=False))
+
+
+async def _actions(request: AnyRequest, read: QueryValues, connector: str | None) -> Many[CatalogActionDocument]:
+    category, text = read.one("category", word_of), read.one("search", word_of)
+    scope = CursorScope("actions", tenant_of(request), connector, category, text)
+    limit, after = read.limit(), read.cursor(scope.place)
+    read.refuse(LIST_MESSAGE)
+    rows = await commands(request).catalog.actions(
+        limit=limit + 1,
+        after=None if after is None else after.decode("utf-8", "replace"),
+        connector=connector,
+        category=category,
+        text=text,
+    )
+    more = scope.cursor(rows[limit - 1].id.encode()) if len(rows) > limit else None
+    return Many([action_document(row) for row in rows[:limit]], more)
+
+
+def _shown(request: AnyRequest, row: ConnectorRow) -> ConnectorAnswer:
+    return Response(One(connector_document(row, commands(request).catalog.connections, whole=True)))
+
+
+def _shown_action(row: ActionRow) -> ActionAnswer:
+    return Response(One(action_document(row)))
+
+
+ROUTES = [
+    list_connectors,
+    add_connector,
+    get_connector,
+    remove_connector,
+    enable_connector,
+    disable_connector,
+    list_connector_actions,
+    list_actions,
+    get_action,
+    enable_action,
+    disable_action,
+]

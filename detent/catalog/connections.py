@@ -1,0 +1,141 @@
+"""Where connectors are and what they authenticate with, as the operator set it in the environment.
+
+    CONNECTOR_SLACK_TOKEN       the token of a bearer or of an API key
+    CONNECTOR_CRM_USERNAME      and _PASSWORD: of basic authentication
+    CONNECTOR_CRM_CLIENT_ID     and _CLIENT_SECRET: of OAuth2 client credentials
+    CONNECTOR_CRM_URL           replaces the base_url of the manifest
+
+A credential is read here, written into a request, and stored nowhere. `Scrubber` removes it from what comes back.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+from urllib.parse import quote, quote_plus
+
+from detent.catalog.connector import SECRETS, Auth, AuthType, KeyPlace
+
+MASK: Final = "***"
+#: A shorter secret is not removed from answers: it would be found in words that have nothing to do with it.
+SHORTEST_SECRET: Final = 6
+_CONTROL: Final = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+_NOT_IN_NAME: Final = re.compile(r"[^A-Z0-9]")
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceConnection:
+    """Where requests of a connector go, and the parts of its credential."""
+
+    base_url: str
+    secrets: Mapping[str, str]
+    headers: Mapping[str, str] = field(default_factory=dict)  # that authenticate its requests
+
+
+class MissingConnection(ValueError):
+    """A connector lacks its address or a part of its credential. `names` are the variables to set."""
+
+    def __init__(self, connector: str, names: tuple[str, ...]) -> None:
+        needs = " and ".join(names)
+        super().__init__(f"the connector {connector!r} is not set up on this node: set {needs} in its environment")
+        self.names = names
+
+
+class EnvironmentConnections:
+    """The connections that environment variables describe."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self._environ = environ
+        self._known: dict[tuple[str, str | None, Auth], tuple[ServiceConnection, Scrubber]] = {}
+
+    def find(self, connector: str, base_url: str | None, auth: Auth) -> tuple[ServiceConnection, Scrubber]:
+        """Return the connection of a connector, with what removes its secrets. Raise MissingConnection."""
+        key = connector, base_url, auth
+        known = self._known.get(key)
+        if known is None:
+            missing = self.missing(connector, base_url, auth)
+            if missing:
+                raise MissingConnection(connector, missing)
+            address = self._environ.get(variable(connector, "url")) or base_url or ""
+            secrets = {name: self._environ[variable(connector, name)].strip() for name in SECRETS[auth.type]}
+            made = ServiceConnection(address.strip().rstrip("/"), secrets, auth_headers(auth, secrets))
+            known = self._known[key] = made, Scrubber(secrets)
+        return known
+
+    def missing(self, connector: str, base_url: str | None, auth: Auth) -> tuple[str, ...]:
+        """Return the variables that a connector needs and the environment lacks."""
+        names = [variable(connector, name) for name in SECRETS[auth.type]]
+        if base_url is None:
+            names.insert(0, variable(connector, "url"))
+        return tuple(name for name in names if not _is_usable(self._environ.get(name, "")))
+
+
+def _is_usable(text: str) -> bool:
+    """Return whether a value can be part of a request: it is there, and has no line break in it."""
+    return bool(text.strip()) and not _CONTROL.search(text.strip())
+
+
+def auth_headers(auth: Auth, secrets: Mapping[str, str]) -> dict[str, str]:
+    """Return the headers that authenticate a request."""
+    match auth.type:
+        case AuthType.BEARER | AuthType.OAUTH2_CLIENT if "token" in secrets:
+            return {"Authorization": f"Bearer {secrets['token']}"}
+        case AuthType.BASIC:
+            return {"Authorization": f"Basic {basic(secrets['username'], secrets['password'])}"}
+        case AuthType.API_KEY if auth.place is KeyPlace.HEADER:
+            return {str(auth.name): secrets["token"]}
+        case _:
+            return {}
+
+
+def basic(username: str, password: str) -> str:
+    """Return the text of basic authentication."""
+    return base64.b64encode(f"{username}:{password}".encode()).decode()
+
+
+def variable(connector: str, part: str) -> str:
+    """Return the environment variable of a part of a connection: `CONNECTOR_SLACK_TOKEN`."""
+    return f"CONNECTOR_{_NOT_IN_NAME.sub('_', connector.upper())}_{part.upper()}"
+
+
+class Scrubber:
+    """Removes secrets from what is stored: a service may repeat what it was sent."""
+
+    def __init__(self, secrets: Mapping[str, str]) -> None:
+        texts = {text for text in secrets.values() if len(text) >= SHORTEST_SECRET}
+        if "username" in secrets and "password" in secrets:
+            texts.add(basic(secrets["username"], secrets["password"]))
+            texts.discard(secrets["username"])
+        spellings = {spelt for text in texts for spelt in (text, quote(text, safe=""), quote_plus(text))}
+        self._texts = sorted(spellings, key=len, reverse=True)
+        self._needles = tuple(
+            {
+                json.dumps(text, ensure_ascii=is_ascii)[1:-1].encode()
+                for text in self._texts
+                for is_ascii in (True, False)
+            }
+        )
+
+    def text(self, text: str) -> str:
+        """Return a text without the secrets."""
+        for secret in self._texts:
+            text = text.replace(secret, MASK)
+        return text
+
+    def is_in(self, raw: bytes) -> bool:
+        """Return whether JSON bytes contain a secret."""
+        return any(needle in raw for needle in self._needles)
+
+    def value(self, value: Any) -> Any:
+        """Return a JSON value without the secrets, also in its keys."""
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, dict):
+            return {self.text(key): self.value(inner) for key, inner in value.items()}
+        if isinstance(value, list):
+            return [self.value(inner) for inner in value]
+        return value

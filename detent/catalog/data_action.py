@@ -1,0 +1,472 @@
+"""An action that is one HTTP request, compiled: parameters in, a request out; an answer in, an output or a failure out.
+
+Nothing here does I/O. `steps/data_action.py` sends the requests.
+
+A key of `query`, `headers` or `body` whose value is exactly `{{ with.NAME }}` is left out if that optional parameter is
+not given. A parameter that is given as null is sent as null.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import quote, urlencode
+
+import msgspec
+
+from detent.catalog.action import EffectKind
+from detent.catalog.connections import ServiceConnection
+from detent.catalog.connector import AuthType, BodyEncoding, DataDefinition, KeyPlace
+from detent.errors import Problem
+from detent.expressions import (
+    Expression,
+    ExpressionError,
+    Headers,
+    Mode,
+    Template,
+    compile_expression,
+    compile_template,
+)
+from detent.forms.payload_schema import PayloadSchema
+from detent.run.links import InvalidLink, Link
+
+_PLACEHOLDER: Final = re.compile(r"\{([^{}]+)\}")
+_RETRIED_CLIENT_ERRORS: Final = frozenset({408, 425, 429})
+_LONGEST_PART: Final = 2_000
+_encode: Final = msgspec.json.Encoder().encode
+
+
+#: Fills in a part of a request, from the parameters and the scope of its templates.
+Fill = Callable[[Mapping[str, Any], Mapping[str, Any]], Any]
+
+
+class InvalidParts(ValueError):
+    """A parameter cannot be part of the request. The message names it and does not show its value."""
+
+
+@dataclass(slots=True)
+class RequestParts:
+    """A rendered request before it is written as text. `pagination` changes it from page to page."""
+
+    method: str
+    address: str  # without its query
+    query: Mapping[str, Any]
+    headers: Mapping[str, Any]
+    body: Any
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenRequest:
+    """A request as it is sent."""
+
+    method: str
+    url: str
+    headers: dict[str, Any]
+    body: bytes | None
+    content_type: str | None = None  # if the headers do not have it
+
+
+@dataclass(slots=True)
+class ServiceAnswer:
+    """An answer as expressions read it."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: Any
+    _scope: dict[str, Any] | None = None
+
+    @property
+    def is_2xx(self) -> bool:
+        return 200 <= self.status < 300
+
+    def as_scope(self) -> dict[str, Any]:
+        if self._scope is None:
+            self._scope = {"status": self.status, "headers": Headers(self.headers), "body": self.body}
+        return self._scope
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceFailure:
+    """Why an answer is not a success. `None`: as for every HTTP answer."""
+
+    code: str | None
+    message: str | None
+    retry: bool
+
+
+class AnswerMismatch(ValueError):
+    """The answer does not have what the manifest reads of it."""
+
+
+class DataAction:
+    """A compiled action. It is immutable and shared by all attempts."""
+
+    def __init__(self, definition: DataDefinition) -> None:
+        action = definition.action
+        self.definition = definition
+        self.action = action
+        self.name = f"{definition.connector}.{action.id}"
+        required = action.parameters.get("required", ())
+        optional = [name for name in action.parameters.get("properties", {}) if name not in required]
+        self._schema = PayloadSchema(action.parameters, "parameters") if action.parameters else None
+        self._blank = dict.fromkeys(optional)
+        request = action.request
+        declared = frozenset(action.parameters.get("properties", ()))
+        shapes = [_compile_shape(part, declared) for part in (dict(request.query), dict(request.headers), request.body)]
+        self._query, self._headers, self._body = shapes
+        self._path = _compile_path(request.path)
+        self._success = _condition(action.success)
+        self._retry = _condition(action.error.retry)
+        self._code = _template(action.error.code)
+        self._message = _template(action.error.message)
+        self._output = _compile_shape(action.output, frozenset())
+        self._links = _compile_shape([msgspec.to_builtins(link) for link in action.links], frozenset())
+        pages = action.pagination
+        self._items = None if pages is None else compile_expression(pages.items)
+        self._next = None if pages is None else _condition(pages.next)
+
+    def problems(self, given: Any) -> list[Problem]:
+        """Return what is wrong with the parameters."""
+        if not isinstance(given, dict):
+            return [Problem("with", "must be an object of names to values")]
+        return [] if self._schema is None else self._schema.problems(given, "with")
+
+    def render(self, given: dict[str, Any], connection: ServiceConnection) -> RequestParts:
+        """Render the request. Raise InvalidParts, or ExpressionError."""
+        scope = {"with": {**self._blank, **given}, "credential": connection.secrets}
+        request = self.action.request
+        path = self._path if isinstance(self._path, str) else self._path(given, connection.secrets)
+        body = request.body if self._body is None else self._body(given, scope)
+        return RequestParts(
+            request.method,
+            connection.base_url + path,
+            request.query if self._query is None else self._query(given, scope),
+            request.headers if self._headers is None else self._headers(given, scope),
+            None if body is _ABSENT else body,
+        )
+
+    def write(self, parts: RequestParts, connection: ServiceConnection, key: str) -> WrittenRequest:
+        """Write a request as text, with its authentication and its idempotency key. Raise InvalidParts."""
+        headers = dict(parts.headers) if parts.headers else {}
+        body_value, effect = parts.body, self.action.effect
+        if effect.kind is EffectKind.KEYED and effect.key is not None:
+            if effect.key.startswith("body."):
+                body_value = {**(body_value or {}), effect.key[5:]: key}
+            else:
+                headers[effect.key] = key
+        body, content_type = None, None
+        if body_value is not None:
+            body, content_type = _write_body(body_value, self.action.request.encoding, key)
+        query = _query(parts.query) if parts.query else []
+        auth = self.definition.auth
+        if auth.type is AuthType.API_KEY and auth.place is KeyPlace.QUERY:
+            query.append((str(auth.name), connection.secrets["token"]))
+        if not query:
+            return WrittenRequest(parts.method, parts.address, headers, body, content_type)
+        mark = "&" if "?" in parts.address else "?"
+        url = f"{parts.address}{mark}{urlencode(query, quote_via=quote)}"
+        return WrittenRequest(parts.method, url, headers, body, content_type)
+
+    def failure(self, given: dict[str, Any], response: ServiceAnswer) -> ServiceFailure | None:
+        """Return why an answer is a failure, or `None` if it is a success. Raise AnswerMismatch."""
+        if self._success is None:
+            if response.is_2xx:
+                return None
+            scope = self._scope(given, response)
+        else:
+            scope = self._scope(given, response)
+            try:
+                if self._success.test(scope):
+                    return None
+            except ExpressionError as error:
+                if response.is_2xx:
+                    raise AnswerMismatch(f"success: {_reason(error)}") from None
+        is_retried = response.status >= 500 or response.status in _RETRIED_CLIENT_ERRORS
+        if self._retry is not None:
+            with suppress(ExpressionError):  # the answer has another shape than the condition expects
+                is_retried = self._retry.test(scope)
+        return ServiceFailure(_text(self._code, scope), _text(self._message, scope), is_retried)
+
+    def output(self, given: dict[str, Any], response: ServiceAnswer, items: list[Any] | None = None) -> Any:
+        """Return the output of a successful answer. Raise AnswerMismatch."""
+        if self._output is None:
+            if self.action.output is not None:
+                return self.action.output
+            return response.body if items is None else {"items": items}
+        scope = self._scope(given, response)
+        if items is not None:
+            scope["items"] = items
+        try:
+            return self._output(given, scope)
+        except ExpressionError as error:
+            raise AnswerMismatch(f"output: {_reason(error)}") from None
+
+    def links(self, given: dict[str, Any], response: ServiceAnswer, items: list[Any] | None = None) -> tuple[Link, ...]:
+        """Return the resources that an answer names. Raise AnswerMismatch."""
+        written = self.action.links
+        if not written:
+            return ()
+        scope = self._scope(given, response)
+        if items is not None:
+            scope["items"] = items
+        try:
+            found = written if self._links is None else self._links(given, scope)
+            return tuple(_link(one) for one in found)
+        except ExpressionError as error:
+            raise AnswerMismatch(f"links: {_reason(error)}") from None
+        except InvalidLink as error:
+            raise AnswerMismatch(f"links: {error}") from None
+
+    def page(self, given: dict[str, Any], response: ServiceAnswer) -> tuple[list[Any], Any]:
+        """Return the items of one page and the mark of the next page, `None` at the end. Raise AnswerMismatch."""
+        assert self._items is not None
+        scope = self._scope(given, response)
+        try:
+            items = self._items.evaluate(scope)
+            mark = None if self._next is None else self._next.evaluate(scope)
+        except ExpressionError as error:
+            raise AnswerMismatch(f"pagination: {_reason(error)}") from None
+        if not isinstance(items, list):
+            raise AnswerMismatch("pagination.items: the value is not a list")
+        return items, None if mark in ("", False) else mark
+
+    def _scope(self, given: dict[str, Any], response: ServiceAnswer) -> dict[str, Any]:
+        return {"with": {**self._blank, **given}, "response": response.as_scope()}
+
+
+def put_mark(parts: RequestParts, into: str, mark: Any) -> None:
+    """Write the mark of the next page into a request. The parts that change are copied."""
+    place, *keys = into.split(".")
+    if place == "query":
+        parts.query = {**parts.query, keys[0]: mark}
+        return
+    parts.body = body = dict(parts.body or {})
+    for key in keys[:-1]:
+        inner = body.get(key)
+        body[key] = dict(inner) if isinstance(inner, dict) else {}
+        body = body[key]
+    body[keys[-1]] = mark
+
+
+def _condition(text: str | None) -> Expression | None:
+    return None if text is None else compile_expression(text)
+
+
+def _template(value: Any) -> Template | None:
+    return None if value is None else compile_template(value)
+
+
+def _text(template: Template | None, scope: Mapping[str, Any]) -> str | None:
+    if template is None:
+        return None
+    try:
+        value = template.render(scope)
+    except ExpressionError:
+        return None
+    return value if isinstance(value, str) else _encode(value).decode()
+
+
+def _link(found: Any) -> Link:
+    """Return a link. An address that is empty, or no address at all, is left out: the resource is known by its id."""
+    values = found if isinstance(found, dict) else msgspec.to_builtins(found)
+    url = values.get("url")
+    is_address = isinstance(url, str) and url.startswith(("http://", "https://"))
+    return Link(str(values["system"]), str(values["type"]), str(values["id"]), url if is_address else None)
+
+
+def _reason(error: ExpressionError) -> str:
+    """Return why an expression failed, without its text: that is in the manifest."""
+    return error.message.rpartition("}}: ")[2]
+
+
+# Parts of a request. Most values are exactly one parameter: it is taken as it is, without an expression.
+
+
+_ABSENT: Final = object()
+_WHOLE: Final = re.compile(r"\{\{(.*)\}\}", re.DOTALL)
+_ALONE: Final = re.compile(r"\{\{\s*with(?:\.([A-Za-z_$][\w$-]*)|\['([^'\\]+)'\])\s*\}\}")
+
+
+def _compile_shape(value: Any, declared: frozenset[str]) -> Fill | None:
+    """Return the function that fills in a part of a request, or `None` if it is constant."""
+    if isinstance(value, str):
+        return _compile_text(value, declared)
+    if isinstance(value, dict):
+        return _compile_object(value, declared)
+    if isinstance(value, list):
+        fills = [(index, fill) for index, one in enumerate(value) if (fill := _compile_shape(one, declared))]
+
+        def fill_array(given: Mapping[str, Any], scope: Mapping[str, Any]) -> Any:
+            result = list(value)
+            for index, fill in fills:
+                found = fill(given, scope)
+                result[index] = None if found is _ABSENT else found
+            return result
+
+        return fill_array if fills else None
+    return None
+
+
+def _compile_text(text: str, declared: frozenset[str]) -> Fill | None:
+    if "{{" not in text:
+        return None
+    alone = _ALONE.fullmatch(text)
+    name = (alone[1] or alone[2]) if alone else None
+    if name is not None and name in declared:
+        return lambda given, scope: given.get(name, _ABSENT)
+    whole = _WHOLE.fullmatch(text)
+    if whole is not None and "{{" not in whole[1] and "}}" not in whole[1]:
+        evaluate = compile_expression(whole[1].strip(), Mode.TEMPLATE).evaluate
+        return lambda given, scope: evaluate(scope)
+    render = compile_template(text).render
+    return lambda given, scope: render(scope)
+
+
+def _compile_object(value: dict[str, Any], declared: frozenset[str]) -> Fill | None:
+    fills = [(key, fill) for key, one in value.items() if (fill := _compile_shape(one, declared))]
+    if not fills:
+        return None
+
+    def fill_object(given: Mapping[str, Any], scope: Mapping[str, Any]) -> Any:
+        result = dict(value)
+        for key, fill in fills:
+            found = fill(given, scope)
+            if found is _ABSENT:
+                del result[key]
+            else:
+                result[key] = found
+        return result
+
+    return fill_object
+
+
+# Paths. A value is one segment of the path, or a part of one, whatever is in it.
+
+
+def _compile_path(path: str) -> str | Callable[[Mapping[str, Any], Mapping[str, str]], str]:
+    pieces = _PLACEHOLDER.split(path)  # texts and names in turn
+    if len(pieces) == 1:
+        return path
+
+    def render(given: Mapping[str, Any], secrets: Mapping[str, str]) -> str:
+        texts = list(pieces)
+        for index in range(1, len(pieces), 2):
+            name = pieces[index]
+            is_secret = name.startswith("credential.")
+            value = secrets.get(name[11:]) if is_secret else given.get(name)
+            texts[index] = _segment(name, value)
+        found = "".join(texts)
+        if "/./" in found or "/../" in found or found.endswith(("/.", "/..")):
+            raise InvalidParts("a parameter of the path makes a segment of dots, which would leave the path")
+        return found
+
+    return render
+
+
+def _segment(name: str, value: Any) -> str:
+    if isinstance(value, bool) or value is None or not isinstance(value, str | int | float):
+        raise InvalidParts(f"with.{name} is part of the path and must be a text or a number")
+    text = str(value)
+    if not text or len(text) > _LONGEST_PART:
+        raise InvalidParts(f"with.{name} is part of the path and must have 1 to {_LONGEST_PART} characters")
+    try:
+        return quote(text, safe="")
+    except UnicodeEncodeError:
+        raise InvalidParts(f"with.{name} has half of a surrogate pair in it, which is not text") from None
+
+
+def _query(query: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return names and values. A list is one pair for each element, and null is left out."""
+    found: list[tuple[str, str]] = []
+    for name, value in query.items():
+        values = value if isinstance(value, list) else [value]
+        found += [(name, _scalar(name, one)) for one in values if one is not None]
+    return found
+
+
+def _scalar(name: str, value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool | int | float):
+        return _encode(value).decode()
+    if isinstance(value, dict | list):
+        return _encode(value).decode()
+    raise InvalidParts(f"{name} must be a text or a number")
+
+
+# Bodies.
+
+
+def _write_body(value: Any, encoding: BodyEncoding, key: str) -> tuple[bytes, str]:
+    """Return the bytes of a body and its content type."""
+    match encoding:
+        case BodyEncoding.JSON:
+            return _encode(value), "application/json"
+        case BodyEncoding.RAW:
+            return value.encode() if isinstance(value, str) else _encode(value), "text/plain; charset=utf-8"
+        case BodyEncoding.FORM:
+            return urlencode(list(_flat(_mapping(value)))).encode(), "application/x-www-form-urlencoded"
+        case _:
+            boundary = hashlib.sha256(key.encode()).hexdigest()[:32]  # the same at every attempt
+            return _multipart(_mapping(value), boundary.encode()), f"multipart/form-data; boundary={boundary}"
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise InvalidParts("the body of a form must be an object of names to values")
+    return value
+
+
+def _flat(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the fields of a form. An object inside is `a[b]`, a list `a[]`."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _flat(inner, f"{name}[{key}]" if name else key)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _flat(inner, f"{name}[]")
+    elif value is not None:
+        yield name, _scalar(name, value)
+
+
+def _multipart(fields: Mapping[str, Any], boundary: bytes) -> bytes:
+    """Return the parts of a form. An object with `filename` and `content` is a file; its content is text, or base64 if
+    `encoding` says so."""
+    pieces = []
+    for name, value in fields.items():
+        if value is None:
+            continue
+        head = f'Content-Disposition: form-data; name="{_quoted(name)}"'
+        if isinstance(value, dict) and "content" in value and "filename" in value:
+            head += f'; filename="{_quoted(str(value["filename"]))}"'
+            head += f"\r\nContent-Type: {_line(str(value.get('content_type') or 'application/octet-stream'))}"
+            content = _file_content(name, value)
+        else:
+            content = _scalar(name, value).encode()
+        pieces.append(b"--%b\r\n%b\r\n\r\n%b\r\n" % (boundary, head.encode(), content))
+    return b"%b--%b--\r\n" % (b"".join(pieces), boundary)
+
+
+def _file_content(name: str, value: Mapping[str, Any]) -> bytes:
+    content = value["content"]
+    if not isinstance(content, str):
+        return _encode(content)
+    if value.get("encoding") != "base64":
+        return content.encode()
+    try:
+        return base64.b64decode(content, validate=True)
+    except ValueError:
+        raise InvalidParts(f"{name}.content is not base64") from None
+
+
+def _quoted(text: str) -> str:
+    return _line(text).replace("\\", "\\\\").replace('"', "%22")
+
+
+def _line(text: str) -> str:
+    return re.sub(r"[\x00-\x1f\x7f]", " ", text)

@@ -1,0 +1,132 @@
+"""Commands on connectors and their actions."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Final
+
+from detent.catalog.action import ActionFacts, ActionSource
+from detent.catalog.connections import EnvironmentConnections
+from detent.catalog.connector import Connector
+from detent.commands.catalog.rows import action_row, action_rows, as_new, by_connector, code_connector, connector_row
+from detent.commands.context import CommandPart
+from detent.errors import Conflict, NotFound
+from detent.store.catalog_rows import (
+    EVERY_TENANT,
+    ActionMark,
+    ActionRow,
+    ConnectorRow,
+    NewConnector,
+    SavedConnector,
+)
+from detent.store.rows import Unsaved
+
+#: The setting that names the shipped connectors which are stored.
+_SHIPPED: Final = "shipped_connectors"
+
+
+class CatalogCommands(CommandPart):
+    """Connectors and actions."""
+
+    @property
+    def connections(self) -> EnvironmentConnections:
+        """Return what connectors this process is set up for."""
+        return self._context.connections
+
+    async def connectors(self, *, limit: int, after: str | None = None) -> list[ConnectorRow]:
+        """Return the newest version of each connector, by id."""
+        return await self._store.connectors(self._tenant, limit=limit, after=after)
+
+    async def connector(self, connector: str) -> ConnectorRow:
+        """Return a connector, or raise NotFound."""
+        row = await self._store.connector(self._tenant, connector)
+        if row is None:
+            raise NotFound(f"there is no connector {connector[:200]!r}")
+        return row
+
+    async def actions(
+        self,
+        *,
+        limit: int,
+        after: str | None = None,
+        connector: str | None = None,
+        category: str | None = None,
+        text: str | None = None,
+    ) -> list[ActionMark]:
+        """Return the newest version of each action by id, narrowed as asked."""
+        return await self._store.actions(
+            self._tenant, limit=limit, after=after, connector=connector, category=category, text=text
+        )
+
+    async def action(self, action: str, version: str | None = None) -> ActionRow:
+        """Return an action, by default its newest version, or raise NotFound."""
+        row = await self._store.action(self._tenant, action, version)
+        if row is None or (version is None and not row.is_listed):
+            which = "" if version is None else f" with version {version[:20]}"
+            raise NotFound(f"there is no action {action[:200]!r}{which}")
+        return row
+
+    async def add(self, connector: Connector) -> tuple[ConnectorRow, SavedConnector]:
+        """Add a connector, or a new version of one. Raise Conflict if the version exists with another content, or if
+        its name or one of its actions belongs to another connector or to code."""
+        known = await self._store.connector(EVERY_TENANT, connector.id)
+        if known is not None:
+            whose = "Detent ships" if known.source != ActionSource.PYTHON else "code has"
+            raise Conflict(f"{whose} a connector {connector.id!r}; choose another name")
+        await self._refuse_shadows(connector)
+        saved = await self._save(self._tenant, connector)
+        return await self.connector(connector.id), saved
+
+    async def remove(self, connector: str) -> ConnectorRow:
+        """Remove a connector and return it as it was. Versions of workflows that pin its actions go on. Raise
+        Conflict for a shipped one."""
+        row = await self.connector(connector)
+        if row.tenant == EVERY_TENANT:
+            raise Conflict(f"the connector {connector!r} belongs to Detent or to code: disable it instead")
+        await self._store.remove_connector(self._tenant, connector)
+        return row
+
+    async def enable_connector(self, connector: str, *, enabled: bool) -> ConnectorRow:
+        """Allow workflows to be published with actions of a connector, or forbid it."""
+        if not await self._store.enable_connector(self._tenant, connector, enabled=enabled):
+            raise NotFound(f"there is no connector {connector[:200]!r}")
+        return await self.connector(connector)
+
+    async def enable_action(self, action: str, *, enabled: bool) -> ActionRow:
+        """Allow workflows to be published with an action, or forbid it. Published versions are not affected."""
+        await self.action(action)
+        await self._store.enable_action(self._tenant, action, enabled=enabled)
+        return await self.action(action)
+
+    async def register(
+        self, shipped: Callable[[], Sequence[Connector]], fingerprint: str, code: Iterable[ActionFacts]
+    ) -> None:
+        """Store the connectors that Detent ships and the actions of this node's code, unless they are stored.
+
+        `fingerprint` stands for the shipped connectors: they are read only if it is another one."""
+        if await self._store.setting(_SHIPPED, "") != fingerprint:
+            for connector in await asyncio.to_thread(shipped):
+                await self._save(EVERY_TENANT, connector)
+            await self._store.change_setting(_SHIPPED, fingerprint)
+        for name, facts in by_connector(code).items():
+            known = await self._store.connector(EVERY_TENANT, name)
+            new: NewConnector = code_connector(EVERY_TENANT, name) if known is None else as_new(known)
+            await self._store.save_connector(new, [action_row(EVERY_TENANT, one, None) for one in facts])
+
+    async def _save(self, tenant: int, connector: Connector) -> SavedConnector:
+        saved = await self._store.save_connector(connector_row(tenant, connector), action_rows(tenant, connector))
+        if isinstance(saved, Unsaved):
+            raise Conflict(
+                f"version {connector.version} of the connector {connector.id!r}, or of one of its actions, is stored"
+                " with another content; give what has changed a new version"
+            )
+        return saved
+
+    async def _refuse_shadows(self, connector: Connector) -> None:
+        """Raise Conflict if a node has code under the name of one of the actions."""
+        names = {f"{connector.id}.{action.id}" for action in connector.actions}
+        code: Collection[str] = {name for offer in await self._store.offers() for name in offer.actions}
+        taken = sorted(names & {*code, *self._engine.served.all()})
+        if taken:
+            raise Conflict(f"code has an action {taken[0]!r} already; choose another name")

@@ -1,0 +1,107 @@
+"""Pins: a version of a workflow names the version of each action that is data. So its requests never change.
+
+An action that is code runs as its node has it. If a node has code of the same name, the code is called.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+from detent.catalog.action import ActionFacts
+from detent.catalog.connections import EnvironmentConnections
+from detent.catalog.parameters import constant_misfits
+from detent.commands.catalog.rows import definition_of, effect_of
+from detent.errors import Problem
+from detent.forms.compile import FORMS
+from detent.forms.compiled import Compiled
+from detent.forms.kinds import user_actions
+from detent.graph.check import called_actions
+from detent.graph.model import Graph, Step
+from detent.store.catalog_rows import ActionRow
+from detent.store.protocol import Store
+
+#: How many names of actions a definition is compared with.
+MOST_NAMES: Final = 50_000
+
+
+class Pinned(NamedTuple):
+    """A definition whose actions are pinned. `problems` keep it from being published."""
+
+    compiled: Compiled
+    problems: tuple[Problem, ...] = ()
+
+
+async def pin_actions(
+    store: Store, tenant: int, compiled: Compiled, served: Sequence[str], connections: EnvironmentConnections
+) -> Pinned:
+    """Pin the actions of a definition that are data. `served` is the code that this process has."""
+    rows = {row.id: row for row in await store.newest_actions(tenant, compiled.code)}
+    if any(row.definition is not None for row in rows.values()):
+        code = {*served, *(name for offer in await store.offers() for name in offer.actions)}
+        rows = {name: row for name, row in rows.items() if row.definition is None or name not in code}
+    if not rows:
+        return Pinned(compiled)
+    calls = [(step, rows[name]) for step, name in called_actions(compiled.graph) if name in rows]
+    versions = {step: row.version for step, row in calls if row.definition is not None}
+    steps = tuple(_pinned(step, versions) for step in compiled.graph.steps)
+    graph = dataclasses.replace(compiled.graph, steps=steps)
+    made = dataclasses.replace(
+        compiled,
+        graph=graph,
+        code=user_actions(graph.steps),
+        warnings=(*compiled.warnings, *_warnings(compiled, graph, calls, connections)),
+    )
+    disabled = [problem for step, row in calls if (problem := _problem(step, row))]
+    configs = {step.name: step.config for step in steps}
+    misfits = [problem for step, row in calls for problem in _misfits(step, row, configs[step].get("with"))]
+    return Pinned(made, (*disabled, *misfits))
+
+
+def _pinned(step: Step, versions: dict[str, str]) -> Step:
+    if step.name not in versions:
+        return step
+    return dataclasses.replace(step, config={**step.config, "version": versions[step.name]})
+
+
+def _problem(step: str, row: ActionRow) -> Problem | None:
+    if row.is_listed and row.enabled:
+        return None
+    state = "disabled" if row.is_listed else "removed"
+    hint = f": {row.deprecation}" if row.deprecation else ""
+    return Problem(f"steps.{step}.action", f"the action {row.id!r} is {state}{hint}")
+
+
+def _misfits(step: str, row: ActionRow, given: Any) -> list[Problem]:
+    """Return what the schema of an action that is data refuses of the constant parts of a `with`."""
+    if row.definition is None:
+        return []
+    facts = ActionFacts(row.id, row.connector, parameters=json.loads(row.parameters))
+    return constant_misfits(facts, given or {}, f"steps.{step}.with")
+
+
+def _warnings(
+    compiled: Compiled, graph: Graph, calls: list[tuple[str, ActionRow]], connections: EnvironmentConnections
+) -> list[str]:
+    """Return what the author of a definition should know of its actions."""
+    found: list[str] = []
+    place = FORMS[compiled.form].place if compiled.form in FORMS else str
+    attempts = {step.name: step.retry.attempts for step in graph.steps}
+    missing: dict[str, None] = {}
+    for step, row in calls:
+        where = place(f"steps.{step}.action")
+        definition = definition_of(row)
+        if definition is None:
+            continue  # `check_actions` knows code
+        if row.deprecation and row.enabled:
+            found.append(f"{where}: the action {row.id!r} is deprecated: {row.deprecation}")
+        if attempts[step] > 1 and not effect_of(row.effect).is_repeatable:
+            found.append(
+                f"{where}: {row.id!r} does not say what a repeated attempt does, and this step may be tried"
+                f" {attempts[step]} times; it may have its effect more than once"
+            )
+        for name in connections.missing(definition.connector, definition.base_url, definition.auth):
+            missing[f"the connector {definition.connector!r} needs {name}, which this process does not have"] = None
+    return [*found, *missing]

@@ -1,0 +1,194 @@
+"""Overviews over all runs: the inbox of waits, received requests, the grid of a workflow, nodes, queues and storage."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import msgspec
+
+from detent.auth.caller import Caller
+from detent.commands.context import CommandContext, CommandPart
+from detent.commands.runs import RunCommands
+from detent.commands.workflows import WorkflowCommands
+from detent.documents.outline import GridDocument
+from detent.documents.overview import NodeDocument, QueueDocument, StorageDocument, WaitItem
+from detent.errors import Unavailable
+from detent.ids import NODE, made_at, show
+from detent.instant import as_datetime
+from detent.run.journal import MAP
+from detent.store.overview_rows import EntryMark, FiringMark, ReceivedSlice, WaitPlace, WaitRow
+from detent.store.rows import RunCriteria, RunRow
+from detent.views.grid import grid_document
+from detent.views.runs import run_summary
+from detent.views.step import cut
+
+#: Counts end here.
+MOST_COUNTED: Final = 10_000
+MOST_CELLS: Final = 10_000
+#: A filter of received requests looks at this many of them at once.
+WINDOW: Final = 5_000
+#: A page that watches them with a filter looks at this many of the newest ones, again and again.
+NEWEST_WINDOW: Final = 500
+_MOST_MARKS: Final = 50_000
+_LARGEST_INPUT: Final = 4 * 1024
+_decode = msgspec.json.Decoder().decode
+
+
+@dataclass(frozen=True, slots=True)
+class InboxAnswer:
+    """How many waits are active (counted up to a limit), and the nearest deadline."""
+
+    count: int
+    soonest: int | None
+
+
+class InboxPage(NamedTuple):
+    """Some active waits. `last` is the place of the last one, `None` if there are no more behind it."""
+
+    items: list[WaitItem]
+    last: WaitPlace | None
+
+
+class InboxCommands(CommandPart):
+    """Reads of the inbox, and of what triggers received."""
+
+    async def find(
+        self,
+        *,
+        limit: int,
+        after: WaitPlace | None = None,
+        workflow: bytes | None = None,
+        hero: tuple[str, str] | None = None,
+    ) -> InboxPage:
+        """Return the active waits behind a place, the nearest deadline first."""
+        waits = await self._store.active_waits(self._tenant, limit=limit + 1, after=after, workflow=workflow, hero=hero)
+        shown = waits[:limit]
+        rows: dict[bytes, RunRow | None] = {}
+        for wait in shown:
+            if wait.run not in rows:  # the whole row: what led to the wait is its input
+                rows[wait.run] = await self._store.run(self._tenant, wait.run)
+        items = [await self._item(wait, row) for wait in shown if (row := rows[wait.run]) is not None]
+        return InboxPage(items, shown[-1].place() if len(waits) > limit else None)
+
+    async def state(self) -> InboxAnswer:
+        """Return how many waits are active, and the nearest deadline."""
+        count = await self._store.count_waits(self._tenant, limit=MOST_COUNTED)
+        first = await self._store.active_waits(self._tenant, limit=1) if count else []
+        return InboxAnswer(count, first[0].until if first else None)
+
+    async def received(
+        self, *, limit: int, before: bytes | None = None, kind: str | None = None, state: str | None = None
+    ) -> ReceivedSlice:
+        """Return the firings of all triggers, newest first. With a filter, look at a bounded number of them."""
+        return await self._store.received(
+            self._tenant, limit=limit, window=WINDOW, before=before, kind=kind, state=state
+        )
+
+    async def newest(
+        self, *, limit: int, trigger: bytes | None = None, kind: str | None = None, state: str | None = None
+    ) -> list[FiringMark]:
+        """Return the newest firings of all triggers or of one, without their requests. With a filter, look at a few."""
+        return await self._store.newest_firings(
+            self._tenant, limit=limit, window=NEWEST_WINDOW, trigger=trigger, kind=kind, state=state
+        )
+
+    async def _item(self, wait: WaitRow, row: RunRow) -> WaitItem:
+        versions, _ = await self._engine.graphs.load([(row.workflow, row.version)])
+        title = None
+        for _, prepared in versions.values():
+            index = prepared.numbers.get(wait.step)
+            title = None if index is None else prepared.graph.steps[index].title
+        body = msgspec.json.encode(_decode(row.input).get("body"))
+        return WaitItem(
+            run=run_summary(row, self._context.now()),
+            step=wait.step,
+            title=title,
+            question=None,
+            created_at=as_datetime(wait.created_at),
+            until=None if wait.until is None else as_datetime(wait.until),
+            url=self._engine.tokens.url(row.id, wait.step),
+            input=msgspec.Raw(body) if len(body) <= _LARGEST_INPUT else cut(body),
+        )
+
+
+class SystemCommands(CommandPart):
+    """Reads of nodes, queues, storage and grids."""
+
+    def __init__(self, context: CommandContext, caller: Caller, runs: RunCommands, workflows: WorkflowCommands) -> None:
+        super().__init__(context, caller)
+        self._runs, self._workflows = runs, workflows
+
+    async def nodes(self) -> list[NodeDocument]:
+        """Return the registered nodes, oldest first."""
+        offers, owned, now = await self._store.offers(), await self._store.owned_counts(), await self._store.now()
+        try:
+            own = self._engine.node
+        except Unavailable:
+            own = None
+        return [
+            NodeDocument(
+                id=show(NODE, offer.node),
+                address=None,
+                version=offer.version,
+                started_at=as_datetime(made_at(offer.node)),
+                lease_until=as_datetime(offer.until),
+                alive=offer.until > now,
+                queues=None if offer.queues is None else list(offer.queues),
+                actions=list(offer.actions),
+                owned=owned.get(offer.node, 0),
+                slots=self._engine.tuning.slots if own is not None and own.id == offer.node else None,
+                busy=own.runner.busy if own is not None and own.id == offer.node else None,
+            )
+            for offer in sorted(offers, key=lambda offer: offer.node)
+        ]
+
+    async def queues(self) -> list[QueueDocument]:
+        """Return the queues that have open runs, or that a node serves by name."""
+        now, offers = await self._store.now(), await self._store.offers()
+        waiting = {row.queue: row for row in await self._store.queues(now=now, limit=MOST_COUNTED)}
+        owned = await self._store.owned_queues(limit=MOST_COUNTED)
+        served = {queue for offer in offers for queue in offer.queues or ()}
+        serves_all = any(offer.queues is None for offer in offers)
+        found = []
+        for name in sorted({*waiting, *owned, *served}):
+            row = waiting.get(name)
+            oldest = None if row is None or row.oldest_at is None else as_datetime(row.oldest_at)
+            found.append(
+                QueueDocument(
+                    queue=name,
+                    ready=0 if row is None else row.ready,
+                    oldest_at=oldest,
+                    owned=owned.get(name, 0),
+                    sleeping=0 if row is None else row.sleeping,
+                    served=serves_all or name in served,
+                    capped_at=MOST_COUNTED,
+                )
+            )
+        return found
+
+    async def storage(self) -> StorageDocument:
+        """Return what the runs of each workflow take. It is measured at most once an hour; an older measure is returned
+        while the next one is made."""
+        return await self._context.storage.read(self._tenant)
+
+    async def grid(self, key: str, *, runs: int) -> GridDocument:
+        """Return how the steps of a workflow ended in its latest runs, from their journals without data."""
+        row = await self._workflows.get(key)
+        rows = await self._runs.find(limit=runs, where=RunCriteria(workflow=row.id, without=MAP))
+        graph = None
+        if row.version:
+            versions, _ = await self._engine.graphs.load([(row.id, row.version)])
+            graph = next((prepared.graph for _, prepared in versions.values()), None)
+        marks = await self._store.entry_marks([one.id for one in rows], limit=_MOST_MARKS)
+        rows = _complete(rows, marks)
+        return await asyncio.to_thread(grid_document, graph, rows, marks, MOST_CELLS)
+
+
+def _complete(rows: list[RunRow], marks: Sequence[EntryMark]) -> list[RunRow]:
+    """Return the runs whose entries were all read."""
+    if len(marks) < _MOST_MARKS:
+        return rows
+    return [row for row in rows if row.id < marks[-1].run]

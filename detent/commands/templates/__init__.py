@@ -1,0 +1,1 @@
+"""Commands on templates: those of workflows, and those of documents."""

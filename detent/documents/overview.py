@@ -1,0 +1,127 @@
+"""Documents over all runs: waits, received requests, nodes, queues, storage, and who asks."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import msgspec
+
+from detent.documents.answers import Json
+from detent.documents.runs import RunSummary
+from detent.documents.triggers import FiringDocument
+
+
+class WaitItem(msgspec.Struct, kw_only=True):
+    """An active wait. `until` is its deadline, null if it has none. `question` is what is asked, if the step says so.
+
+    `input` is what led to it: the body that the run was started with, or its size and beginning if it is large."""
+
+    run: RunSummary
+    step: str
+    title: str | None
+    question: str | None
+    created_at: datetime
+    until: datetime | None
+    url: str | None
+    input: Json
+
+
+class InboxDocument(msgspec.Struct):
+    """How many waits are active, counted up to 10,000, and the nearest deadline."""
+
+    count: int
+    soonest: datetime | None
+
+
+class ReceivedDocument(FiringDocument, kw_only=True, omit_defaults=True):
+    """One time that any trigger fired, with the names of its workflow and of the trigger."""
+
+    workflow_id: str
+    workflow: str
+    trigger_name: str | None = None
+
+
+class ReceivedPage(msgspec.Struct, kw_only=True):
+    """A page of received requests. With a filter, a page may be short or empty although there are more: then
+    `searched_until` is how far back it looked, and `next_cursor` goes on from there."""
+
+    data: list[ReceivedDocument]
+    next_cursor: str | None = None
+    searched_until: datetime | None = None
+
+
+class NodeDocument(msgspec.Struct, kw_only=True):
+    """A registered node. `queues` is null if it serves all. `slots` and `busy` are those of the node that answers,
+    null for others: how many attempts it runs at once at most, and now."""
+
+    id: str
+    address: str | None
+    version: str | None
+    started_at: datetime
+    lease_until: datetime
+    alive: bool
+    queues: list[str] | None
+    actions: list[str]
+    owned: int
+    slots: int | None
+    busy: int | None
+
+
+class QueueDocument(msgspec.Struct, kw_only=True):
+    """A queue: runs that are due and have no node, since when the oldest of them is due, runs that a node owns, and
+    runs that wait. Each number is at most `capped_at`."""
+
+    queue: str
+    ready: int
+    oldest_at: datetime | None
+    owned: int
+    sleeping: int
+    served: bool
+    capped_at: int
+
+
+class WorkflowStorage(msgspec.Struct, kw_only=True):
+    """What the runs of a workflow take: their inputs, outputs and journals, without indexes."""
+
+    workflow_id: str
+    workflow: str
+    runs: int
+    journal_rows: int
+    bytes: int
+
+
+class StorageDocument(msgspec.Struct, kw_only=True):
+    """What the database stores, largest workflow first. It is measured at most once an hour, at `measured_at`."""
+
+    database_bytes: int | None
+    workflows: list[WorkflowStorage]
+    measured_at: datetime
+
+
+class CallerDocument(msgspec.Struct, kw_only=True):
+    """Who asks."""
+
+    name: str
+    tenant: str
+
+
+class LimitsDocument(msgspec.Struct, kw_only=True):
+    """Limits of requests and answers."""
+
+    input_bytes: int
+    definition_bytes: int
+    list_limit: int
+    topics: int
+
+
+class MeDocument(msgspec.Struct, kw_only=True):
+    """Who asks, what it may do, and what this server is. `authenticated` is false while the API has no users."""
+
+    caller: CallerDocument
+    scopes: list[str]
+    authenticated: bool
+    server_time: datetime
+    version: str
+    base_path: str
+    limits: LimitsDocument
+    features: list[str]

@@ -1,0 +1,55 @@
+"""The headers that tell a service for whom a step acts: the principal of the run's start, and its correlation id."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final
+
+import msgspec
+
+from detent.ids import RUN, show
+from detent.run.state import RunFacts
+
+#: The header of a start that has its correlation id.
+CORRELATION_HEADER: Final = "x-correlation-id"
+_LONGEST: Final = 500
+_NOT_IN_HEADER: Final = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+class _Principal(msgspec.Struct, rename="camel"):
+    user_id: str | None = None
+    display_name: str | None = None
+    email: str | None = None
+
+
+class _Given(msgspec.Struct):
+    principal: _Principal | None = None
+    correlation_id: str | None = None
+    headers: dict[str, str] | None = None
+
+
+_SYSTEM: Final = _Principal("system", "System", None)
+_decode: Final = msgspec.json.Decoder(_Given).decode
+
+
+def acting_user_headers(run: RunFacts) -> dict[str, str]:
+    """Return the headers for a request of a run. A part that the principal does not have is left out."""
+    return _headers(run.id, run.input)
+
+
+@lru_cache(maxsize=256)
+def _headers(run: bytes, raw: bytes) -> dict[str, str]:
+    try:
+        given = _decode(raw)
+    except msgspec.ValidationError:
+        given = _Given()
+    principal = given.principal or _SYSTEM
+    correlation = given.correlation_id or (given.headers or {}).get(CORRELATION_HEADER) or show(RUN, run)
+    headers = {
+        "X-Acting-User-Id": principal.user_id,
+        "X-Acting-User-Email": principal.email,
+        "X-Acting-User-Name": principal.display_name,
+        "X-Correlation-Id": correlation,
+    }
+    return {name: _NOT_IN_HEADER.sub(" ", text[:_LONGEST]) for name, text in headers.items() if text}

@@ -1,0 +1,270 @@
+"""The context of an action: which attempt it is for, and what it can ask of its node.
+
+A parameter that is annotated with `ActionContext` receives it; no step can set it. The same object works in a thread,
+on the loop and in a process of its own: it only knows an `ActionPort`, and each of them has one.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+import msgspec
+
+from detent import ids
+from detent.run.call import StepCall
+from detent.run.links import Link
+from detent.steps.acting_user import CORRELATION_HEADER
+from detent.steps.errors import OutputTooLarge
+from detent.steps.links import Create, CreateAsync, Links, Reservations
+from detent.steps.output import encode_output
+from detent.values.text import plain_text
+
+if TYPE_CHECKING:
+    from detent.steps.http.client import GuardedHttp
+
+LARGEST_DETAIL: Final = 16 * 1024
+LONGEST_LINE: Final = 4_000
+MOST_FACTS: Final = 20
+CONNECT_SECONDS: Final = 10.0
+#: Where the error of an attempt has its last heartbeat, for the next attempt.
+HEARTBEAT: Final = "heartbeat"
+_PLAIN: Final = (bool, int, float, type(None))
+
+
+class Principal(msgspec.Struct, frozen=True, rename="camel"):
+    """The person or system for which a run was started."""
+
+    user_id: str = "system"
+    display_name: str | None = "System"
+    email: str | None = None
+
+
+SYSTEM: Final = Principal()
+
+
+class ActionPort(Protocol):
+    """What a context asks of the process that runs its action."""
+
+    def log(self, level: str, message: str, facts: dict[str, Any]) -> None:
+        """Write a line to the log of the node."""
+
+    def progress(self, fraction: float, text: str) -> None:
+        """Report how far the attempt is."""
+
+    def beat(self, detail: bytes | None) -> None:
+        """Report that the attempt is alive. `detail` is JSON; `None` leaves the last one as it is."""
+
+    def is_cancelled(self) -> bool:
+        """Return whether the attempt is over for its node, so that its result will not count."""
+
+    def token(self, connector: str) -> str:
+        """Return the credential of a connector. Raise Permanent if there is none."""
+
+    def http(self) -> GuardedHttp:
+        """Return the HTTP client of the running loop."""
+
+    def connect(self, host: str, port: int, timeout: float) -> socket.socket:
+        """Return a connected socket. Raise EgressDenied or OSError."""
+
+
+class ActionLog:
+    """Writes lines to the log of the node. Each has the run, the step and the attempt."""
+
+    __slots__ = ("_port",)
+
+    def __init__(self, port: ActionPort) -> None:
+        self._port = port
+
+    def debug(self, message: object, *values: object, **facts: object) -> None:
+        self._write("debug", message, values, facts)
+
+    def info(self, message: object, *values: object, **facts: object) -> None:
+        self._write("info", message, values, facts)
+
+    def warning(self, message: object, *values: object, **facts: object) -> None:
+        self._write("warning", message, values, facts)
+
+    def error(self, message: object, *values: object, **facts: object) -> None:
+        self._write("error", message, values, facts)
+
+    def _write(self, level: str, message: object, values: tuple[object, ...], facts: dict[str, object]) -> None:
+        """Write a line. `values` fill the `%s` of the message, as in Python's own loggers. Never raise."""
+        text = plain_text(message, LONGEST_LINE)
+        if values:
+            try:
+                text = plain_text(text % values, LONGEST_LINE)
+            except Exception:  # noqa: BLE001 - a line that cannot be formatted is written as it is
+                text = plain_text(f"{text} {values!r}", LONGEST_LINE)
+        kept = list(facts.items())[:MOST_FACTS]
+        self._port.log(level, text, {name: _plain(value) for name, value in kept})
+
+
+class ActionContext:
+    """The attempt for which an action is called, and what it can ask of its node.
+
+    `heartbeat_detail` is what the attempt before this one reported last. `links` has the resources that the action
+    names, and finds or creates one. A context that was made without a port, as in
+    a test of the action alone, logs and reports nothing.
+    """
+
+    __slots__ = (
+        "attempt",
+        "correlation_id",
+        "heartbeat_detail",
+        "idempotency_key",
+        "links",
+        "log",
+        "principal",
+        "run_id",
+        "step",
+        "tenant",
+        "_port",
+    )
+
+    def __init__(
+        self,
+        run_id: str,
+        step: str,
+        attempt: int,
+        idempotency_key: str,
+        tenant: int,
+        *,
+        principal: Principal = SYSTEM,
+        correlation_id: str | None = None,
+        heartbeat_detail: Any = None,
+        links: Links | None = None,
+        port: ActionPort | None = None,
+    ) -> None:
+        self.run_id = run_id
+        self.step = step
+        self.attempt = attempt
+        self.idempotency_key = idempotency_key
+        self.tenant = tenant
+        self.principal = principal
+        self.correlation_id = run_id if correlation_id is None else correlation_id
+        self.heartbeat_detail = heartbeat_detail
+        self.links = Links(None, b"", tenant, step) if links is None else links
+        self._port: ActionPort = _NoPort() if port is None else port
+        self.log = ActionLog(self._port)
+
+    @property
+    def cancelled(self) -> bool:
+        """Return whether the attempt is over: its time limit has passed, or its run was stopped. Its result will not
+        count, so the action should return soon."""
+        return self._port.is_cancelled()
+
+    @property
+    def http(self) -> GuardedHttp:
+        """Return an HTTP client behind the egress guard. Only an `async def` can use it."""
+        return self._port.http()
+
+    def connect(self, host: str, port: int, timeout: float = CONNECT_SECONDS) -> socket.socket:
+        """Return a socket that is connected to an address the egress guard allows. It blocks.
+
+        Raise EgressDenied or OSError."""
+        return self._port.connect(host, port, timeout)
+
+    def credential(self, connector: str) -> str:
+        """Return the token of a connector. Raise Permanent with the name of the missing variable."""
+        return self._port.token(connector)
+
+    def find_or_create(self, system: str, type: str, key: str, create: Create) -> Link:  # noqa: A002
+        """Return the resource that a run created under this key, or create it. For plain functions.
+
+        `create` gets an idempotency key, the same in every attempt and every run. It returns the id of the resource, or
+        a `Link`. Raise RetryLater while another run creates it."""
+        return self.links.find_or_create(system, type, key, create)
+
+    async def find_or_create_async(self, system: str, type: str, key: str, create: CreateAsync) -> Link:  # noqa: A002
+        """Return the resource that a run created under this key, or create it, in a coroutine."""
+        return await self.links.find_or_create_async(system, type, key, create)
+
+    def progress(self, fraction: float, text: str = "") -> None:
+        """Report how far the attempt is: from 0 to 1, with a few words."""
+        share = float(fraction)
+        self._port.progress(min(1.0, max(0.0, share)) if share == share else 0.0, plain_text(text, LONGEST_LINE))
+
+    def heartbeat(self, detail: Any = None) -> None:
+        """Report that the attempt is alive. `detail` reaches the next attempt as `heartbeat_detail`, if this one fails.
+
+        Raise Unserialisable or OutputTooLarge if the detail has no JSON form or more than 16 KB."""
+        self._port.beat(None if detail is None else encode_detail(detail))
+
+
+def encode_detail(detail: Any) -> bytes:
+    """Return the detail of a heartbeat as JSON. Raise Unserialisable or OutputTooLarge."""
+    encoded = encode_output(detail)[len(b'{"output":') : -1]
+    if len(encoded) > LARGEST_DETAIL:
+        message = f"the detail of a heartbeat takes {len(encoded):,} bytes, more than {LARGEST_DETAIL // 1024} KB"
+        raise OutputTooLarge(message)
+    return encoded
+
+
+class _Origin(msgspec.Struct):
+    """The parts of a run's input that say where it comes from."""
+
+    principal: Any = None
+    correlation_id: Any = None
+    headers: Any = None
+
+
+def context_of(call: StepCall, port: ActionPort, reservations: Reservations | None = None) -> ActionContext:
+    """Return the context of an attempt. A call without a view of its run has the system as its principal."""
+    run, principal, correlation, detail = ids.show(ids.RUN, call.run_id), SYSTEM, None, None
+    if call.view is not None:
+        origin = msgspec.json.decode(call.view.facts.input, type=_Origin)
+        principal = _principal(origin.principal)
+        headers = origin.headers if isinstance(origin.headers, Mapping) else {}
+        correlation = origin.correlation_id or headers.get(CORRELATION_HEADER)
+        error = call.view.error_of(call.step)
+        detail = error.detail.get(HEARTBEAT) if error is not None and isinstance(error.detail, Mapping) else None
+    return ActionContext(
+        run,
+        call.step,
+        call.attempt,
+        call.idempotency_key,
+        call.tenant,
+        principal=principal,
+        correlation_id=correlation if isinstance(correlation, str) else None,
+        heartbeat_detail=detail,
+        links=Links(reservations, call.run_id, call.tenant, call.step),
+        port=port,
+    )
+
+
+def _principal(given: Any) -> Principal:
+    try:
+        return SYSTEM if given is None else msgspec.convert(given, Principal)
+    except msgspec.ValidationError:
+        return SYSTEM
+
+
+def _plain(value: object) -> object:
+    return value if type(value) in _PLAIN else plain_text(value, LONGEST_LINE)
+
+
+class _NoPort:
+    """The port of a context that belongs to no attempt."""
+
+    def log(self, level: str, message: str, facts: dict[str, Any]) -> None:
+        return None
+
+    def progress(self, fraction: float, text: str) -> None:
+        return None
+
+    def beat(self, detail: bytes | None) -> None:
+        return None
+
+    def is_cancelled(self) -> bool:
+        return False
+
+    def token(self, connector: str) -> str:
+        raise RuntimeError("this context belongs to no attempt and has no credentials")
+
+    def http(self) -> GuardedHttp:
+        raise RuntimeError("this context belongs to no attempt and has no HTTP client")
+
+    def connect(self, host: str, port: int, timeout: float) -> socket.socket:
+        raise RuntimeError("this context belongs to no attempt and cannot connect")

@@ -1,0 +1,176 @@
+"""The process of an attempt: receives a call, runs the function and sends its result.
+
+It runs after a fork, in a process that has only this work. Nothing here can harm the node: whatever goes wrong ends the
+process, and the node learns that there is no result.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import inspect
+import os
+import resource
+import signal
+import socket
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from detent.run.outcomes import Outcome
+from detent.steps.action_context import ActionContext, Principal
+from detent.steps.arguments import Signature, innermost, read_signature
+from detent.steps.egress import EgressPolicy
+from detent.steps.errors import Permanent
+from detent.steps.http.client import ActionServices, GuardedHttp
+from detent.steps.isolation import frames
+from detent.steps.results import outcome_of, outcome_of_error
+
+_PIECE: Final = 64 * 1024
+_DEATH_SIGNAL: Final = 1  # PR_SET_PDEATHSIG
+
+
+@cache
+def find_function(module: str, path: str) -> tuple[Callable[..., Any], Signature]:
+    """Return a function of a module and its signature. The zygote calls this too, so that its processes know it."""
+    found: Any = importlib.import_module(module)
+    for name in path.split("."):
+        found = getattr(found, name)
+    return found, read_signature(found)
+
+
+def confine(memory: int, parent: int, prctl: Callable[..., int] | None) -> None:
+    """Give this process its own session and its limits. `memory` is what it may have beyond what is loaded."""
+    os.setsid()
+    if prctl is not None:
+        prctl(_DEATH_SIGNAL, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)  # the zygote has died meanwhile, before this process asked for its death signal
+    for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGPIPE):
+        signal.signal(number, signal.SIG_DFL)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    limit = _loaded() + memory
+    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+    if hard != resource.RLIM_INFINITY:
+        limit = min(limit, hard)
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    with suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000")  # the first to be killed if the machine has no memory
+
+
+def _loaded() -> int:
+    """Return how many bytes of address space this process has now."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+    except OSError:
+        return 0
+    return pages * resource.getpagesize()
+
+
+def serve(channel: socket.socket, policy: EgressPolicy, *, reuse: bool) -> None:
+    """Receive calls and send their results: one, or with `reuse` one after the other until the node closes."""
+    while True:
+        body = _receive(channel)
+        if body is None:
+            return
+        call = msgspec.json.decode(body, type=frames.IsolatedCall)
+        outcome = _perform(call, _Port(channel, call, policy))
+        channel.sendall(frames.frame(frames.RESULT, frames.encode_result(outcome)))
+        if not reuse:
+            return
+
+
+def _receive(channel: socket.socket) -> bytes | None:
+    header = _exactly(channel, frames.HEADER.size)
+    if header is None:
+        return None
+    _, length = frames.HEADER.unpack(header)
+    return _exactly(channel, length)
+
+
+def _exactly(channel: socket.socket, size: int) -> bytes | None:
+    data = bytearray()
+    while len(data) < size:
+        piece = channel.recv(min(_PIECE, size - len(data)))
+        if not piece:
+            return None
+        data += piece
+    return bytes(data)
+
+
+def _perform(call: frames.IsolatedCall, port: _Port) -> Outcome:
+    links = None
+    try:
+        function, signature = find_function(call.module, call.function)
+        context = None if call.context is None else _context(call.context, port)
+        links = None if context is None else context.links
+        arguments = signature.binding()(msgspec.json.decode(call.given), context)
+        if inspect.iscoroutinefunction(innermost(function)):
+            return outcome_of(asyncio.run(port.awaited(lambda: function(**arguments))), links)
+        return outcome_of(function(**arguments), links)
+    except BaseException as error:  # noqa: BLE001 - whatever the action raises is its outcome
+        return outcome_of_error(error, links)
+
+
+def _context(facts: dict[str, Any], port: _Port) -> ActionContext:
+    principal = msgspec.convert(facts.pop("principal"), Principal)
+    return ActionContext(**facts, principal=principal, port=port)
+
+
+class _Port:
+    """The port of the context of an isolated action: what it reports becomes frames."""
+
+    def __init__(self, channel: socket.socket, call: frames.IsolatedCall, policy: EgressPolicy) -> None:
+        self._channel = channel
+        self._call = call
+        self._services = ActionServices(policy)
+
+    async def awaited(self, code: Callable[[], Any]) -> Any:
+        """Await the action, then close the connections of its HTTP client."""
+        try:
+            return await code()
+        finally:
+            await self._services.close()
+
+    def log(self, level: str, message: str, facts: dict[str, Any]) -> None:
+        self._send(frames.LOG, [level, message, facts])
+
+    def progress(self, fraction: float, text: str) -> None:
+        self._send(frames.PROGRESS, [fraction, text])
+
+    def beat(self, detail: bytes | None) -> None:
+        self._channel.sendall(frames.frame(frames.BEAT, b"" if detail is None else detail))
+
+    def is_cancelled(self) -> bool:
+        return False  # a cancelled attempt is killed
+
+    def token(self, connector: str) -> str:
+        if connector != self._call.connector or self._call.token is None:
+            message = f"there is no credential of the connector {connector[:80]!r} in this process"
+            raise Permanent(f"{message}: it has only that of {self._call.connector!r}", code="missing_credential")
+        return self._call.token
+
+    def http(self) -> GuardedHttp:
+        return self._services.http()
+
+    def connect(self, host: str, port: int, timeout: float) -> socket.socket:
+        return self._services.connect(host, port, timeout)
+
+    def _send(self, kind: bytes, value: Any) -> None:
+        self._channel.sendall(frames.frame(kind, msgspec.json.encode(value)))
+
+
+def close_streams() -> None:
+    """Connect the standard streams to nothing. What an action prints is not kept: it has a log."""
+    null = os.open(os.devnull, os.O_RDWR)
+    for number in range(3):
+        os.dup2(null, number)
+    os.close(null)
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(Exception):
+            stream.flush()

@@ -1,0 +1,1 @@
+"""Document templates as steps use them: the action, and the processes that render."""

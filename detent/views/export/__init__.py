@@ -1,0 +1,1 @@
+"""Write a past run as a test for pytest."""

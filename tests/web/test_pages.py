@@ -1,0 +1,114 @@
+"""Each page works in a browser, on a server that was just started. The tests of a page are in `web/tests/pages`."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import socket
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from tests.cli.program import PATIENCE, started
+from tests.web.browser import TESTS, install, run, serving
+from tests.web.history import write_history
+
+pytestmark = pytest.mark.slow
+#: The short way through the page, for a second database.
+PATH: Final = "path.test.js"
+#: It begins with a run whose node died.
+VERBS: Final = "verbs.test.js"
+#: It looks at every view of a shop with a past.
+VIEWS: Final = "views.test.js"
+#: It needs the examples that `make run` starts.
+DEV: Final = "dev.test.js"
+OWN: Final = {PATH, VERBS, VIEWS, DEV}
+PAGES = sorted(path.name for path in (TESTS / "pages").glob("*.test.js") if path.name not in OWN)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_page(page: str, tmp_path: Path) -> None:
+    install()
+    with _served(tmp_path) as url:
+        _test(page, url)
+
+
+def test_verbs(tmp_path: Path) -> None:
+    install()
+    uncertain = _interrupted(tmp_path)
+    with _served(tmp_path) as url:
+        _test(VERBS, url, uncertain)
+
+
+def test_views(tmp_path: Path) -> None:
+    install()
+    asyncio.run(write_history(tmp_path))
+    with _served(tmp_path, "--queues", "default") as url:
+        _test(VIEWS, url)
+
+
+def test_from_make_run_to_the_end_of_a_run(tmp_path: Path) -> None:
+    install()
+    # `make run` builds the page and does nothing else but this.
+    with started(tmp_path, "dev", "--port", "0") as server:
+        url = server.wait_for(r"page\s+(http://\S+)")[1]
+        _test(DEV, url)
+
+
+def test_path_on_postgres(tmp_path: Path, postgres_database: str) -> None:
+    install()
+    with _served(tmp_path, "--database", postgres_database) as url:
+        _test(PATH, url)
+
+
+def test_there_are_pages_to_test() -> None:
+    assert "runs.test.js" in PAGES
+    assert all((TESTS / "pages" / name).exists() for name in OWN)
+
+
+@contextmanager
+def _served(folder: Path, *options: str) -> Iterator[str]:
+    # Steps call a service that the test starts on this machine.
+    with serving(folder, *options, DETENT_EGRESS_ALLOW="127.0.0.0/8") as url:
+        yield url
+
+
+def _test(page: str, url: str, uncertain: str = "") -> None:
+    pictures = os.environ.get("DETENT_PICTURES", "")
+    given = {"DETENT_URL": url, "DETENT_PICTURES": pictures, "DETENT_UNCERTAIN": uncertain}
+    print(run("node", "--test", f"pages/{page}", folder=TESTS, **given))  # noqa: T201
+
+
+def _interrupted(folder: Path) -> str:
+    """The id of a run in this folder whose node was killed while its step `pay` waited for an answer."""
+    # It takes connections and never answers.
+    with socket.create_server(("127.0.0.1", 0)) as bank:
+        pay = {"url": f"http://127.0.0.1:{bank.getsockname()[1]}/pay", "on_crash": "ask"}
+        book = {"needs": ["pay"], "action": "core.echo", "with": {"booked": "{{tasks.pay.output.id}}"}}
+        options = ("serve", "--port", "0")
+        with started(folder, *options, DETENT_EGRESS_ALLOW="127.0.0.0/8") as server:
+            url = server.wait_for(r"answers at (http://\S+)")[1]
+            _ask(url, "PUT", "/workflows/payout", {"name": "payout", "tasks": {"pay": pay, "book": book}})
+            found = str(_ask(url, "POST", "/workflows/payout/trigger", {})["run_id"])
+            bank.settimeout(PATIENCE)
+            taken, _ = bank.accept()
+            with taken:
+                end = time.monotonic() + PATIENCE
+                while _ask(url, "GET", f"/runs/{found}")["tasks"]["pay"]["status"] != "running":
+                    assert time.monotonic() < end, "the step does not run"
+                server.stop(signal.SIGKILL)
+    return found
+
+
+def _ask(url: str, method: str, path: str, body: object = None) -> Any:
+    data = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(f"{url}/api/v1{path}", data, {"Content-Type": "application/json"}, method=method)
+    with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+        return json.load(answer)["data"]

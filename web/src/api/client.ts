@@ -1,0 +1,65 @@
+/** The one client of the API. Everything that asks the server goes through here. */
+import { DetentError, Http } from "detent-client";
+
+/** Where this page is served, with a slash at the end: `http://host/` or `http://host/prefix/`. */
+export const base = new URL("./", document.baseURI).href;
+
+/** The path of `base` without its last slash, for the router: `` or `/prefix`. */
+export const basePath = new URL(base).pathname.replace(/\/$/, "");
+
+/** The page names its routes itself, so that it does not load what it never asks. */
+const client = new Http({ baseUrl: base, retries: 2 });
+
+export type Query = Record<string, string | number | boolean | readonly (string | number)[] | undefined>;
+
+/** The address of a route of the API, for links and streams. */
+export function address(path: string, query: Query = {}): string {
+  const url = new URL(path.replace(/^\//, ""), base);
+  for (const [name, value] of Object.entries(query)) {
+    for (const one of Array.isArray(value) ? value : [value]) {
+      if (one !== undefined && one !== "") url.searchParams.append(name, String(one));
+    }
+  }
+  return url.href;
+}
+
+/** The answer of a route. `T` is a type of `documents.ts`: the caller says what the route answers with. */
+export async function read<T>(path: string, query: Query = {}, signal?: AbortSignal): Promise<T> {
+  return (await client.call("get", path as never, { query: query as never, signal })) as T;
+}
+
+/** Send a body to a route. With `repeatable` it may be sent again when its answer is lost. */
+export async function write<T>(
+  method: "post" | "put" | "delete",
+  path: string,
+  body?: unknown,
+  options: { headers?: Record<string, string>; repeatable?: boolean; query?: Query } = {},
+): Promise<T> {
+  const { headers, repeatable, query } = options;
+  const parts = {
+    ...(body === undefined ? {} : { body: body as never }),
+    ...(headers === undefined ? {} : { headers }),
+    ...(repeatable === undefined ? {} : { repeatable }),
+    ...(query === undefined ? {} : { query: query as never }),
+  };
+  return (await client.call(method as "post", path as never, parts as never)) as T;
+}
+
+/** A path with its values escaped: ``path`/api/v1/runs/${id}` ``. */
+export function path(texts: TemplateStringsArray, ...values: (string | number)[]): string {
+  return texts.reduce((whole, text, i) => whole + encodeURIComponent(String(values[i - 1])) + text);
+}
+
+/** What to tell a person about an error: what happened, and what to do if the server said so. */
+export function saying(error: unknown): string {
+  if (error instanceof DetentError) {
+    const where = error.problems.map((one) => [one.field, one.message].filter(Boolean).join(": "));
+    return [error.message, ...where].filter(Boolean).join(". ");
+  }
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Whether the server does not know the route: it is older than this page. */
+export function isMissing(error: unknown): boolean {
+  return error instanceof DetentError && (error.status === 404 || error.status === 405);
+}

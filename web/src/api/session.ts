@@ -1,0 +1,66 @@
+/** Who asks, what the server is, and what time it is there. */
+import { useQuery } from "@tanstack/react-query";
+import { useEffect, useSyncExternalStore } from "react";
+import { read } from "./client";
+import type { Me, One } from "./documents";
+
+let ahead = 0;
+
+/** The time of the server, in milliseconds. */
+export function now(): number {
+  return Date.now() + ahead;
+}
+
+/** Who this page speaks for. `undefined` until it is known. */
+export function useMe(): Me | undefined {
+  const { data } = useQuery({
+    queryKey: ["me"],
+    queryFn: async ({ signal }) => {
+      const asked = Date.now();
+      const me = (await read<One<Me>>("/api/v1/me", {}, signal)).data;
+      // The answer was written about in the middle of the way there and back.
+      ahead = Date.parse(me.server_time) - (asked + Date.now()) / 2;
+      return me;
+    },
+    staleTime: 10 * 60_000,
+  });
+  return data;
+}
+
+/** One clock for all that count up or down: it ticks once a second while anything shows a time. */
+class Ticker {
+  readonly #watchers = new Set<() => void>();
+  #timer: ReturnType<typeof setInterval> | undefined;
+  now = now();
+
+  watch = (changed: () => void): (() => void) => {
+    this.#watchers.add(changed);
+    this.#timer ??= setInterval(() => this.#tick(), 1000);
+    return () => {
+      this.#watchers.delete(changed);
+      if (this.#watchers.size > 0) return;
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+    };
+  };
+
+  #tick(): void {
+    if (document.hidden) return;
+    this.now = now();
+    for (const changed of this.#watchers) changed();
+  }
+}
+
+const ticker = new Ticker();
+
+/** The time of the server, once a second. */
+export function useNow(): number {
+  return useSyncExternalStore(ticker.watch, () => ticker.now);
+}
+
+/** The title of the browser's tab. */
+export function useTitle(title: string): void {
+  useEffect(() => {
+    document.title = title ? `${title} · Detent` : "Detent";
+  }, [title]);
+}

@@ -1,0 +1,78 @@
+/** Doing something that a person asked for: what is under way, what went wrong, and a dialog around both. */
+import { type ReactNode, useState } from "react";
+import { saying } from "../api/client";
+import { Button } from "./button";
+import { Dialog } from "./dialog";
+import { Notice } from "./notice";
+import styles from "./act.module.css";
+
+export interface Acting {
+  busy: boolean;
+  error: string | null;
+  /** Do it. False if it went wrong; then `error` says why. */
+  run: (job: () => Promise<unknown>) => Promise<boolean>;
+  forget: () => void;
+}
+
+export function useActing(): Acting {
+  const [state, setState] = useState<{ busy: boolean; error: string | null }>({ busy: false, error: null });
+  return {
+    ...state,
+    run: async (job) => {
+      setState({ busy: true, error: null });
+      try {
+        await job();
+        setState({ busy: false, error: null });
+        return true;
+      } catch (error) {
+        setState({ busy: false, error: saying(error) });
+        return false;
+      }
+    },
+    forget: () => setState({ busy: false, error: null }),
+  };
+}
+
+interface Props {
+  title: string;
+  /** The verb on the button; without it there is only a way out. */
+  word?: string;
+  acting: Acting;
+  onClose: () => void;
+  onDo?: () => void;
+  danger?: boolean;
+  disabled?: boolean;
+  wide?: boolean;
+  /** Further buttons, before the verb. */
+  more?: ReactNode;
+  /** The word on the way out. */
+  leave?: string;
+  children: ReactNode;
+}
+
+export function ActDialog({ title, word, acting, onClose, onDo, danger, disabled, wide, more, leave, children }: Props) {
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title={title}
+      wide={wide ?? false}
+      actions={
+        <>
+          <Button onClick={onClose}>{leave ?? "Do nothing"}</Button>
+          {more}
+          {word && (
+            <Button kind={danger ? "danger" : "primary"} disabled={acting.busy || (disabled ?? false)} onClick={onDo}>
+              {word}
+            </Button>
+          )}
+        </>
+      }
+    >
+      <div className={styles["body"]}>
+        {children}
+        {acting.error !== null && <Notice tone="fail">{acting.error}</Notice>}
+      </div>
+    </Dialog>
+  );
+}

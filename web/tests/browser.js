@@ -1,0 +1,151 @@
+// A browser for the tests of pages: Debian's Chromium with an empty profile, and pages that fail on anything odd.
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { chromium } from "playwright-core";
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const FLAGS = [
+  "--headless",
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+/** Where the page is served. */
+export const BASE = process.env.DETENT_URL ?? "http://127.0.0.1:8080";
+/** Where pictures go; none are taken without it. */
+const PICTURES = process.env.DETENT_PICTURES;
+/** A machine may be ten times slower than the one this was written on. */
+export const PATIENCE = Number(process.env.DETENT_PATIENCE ?? 60_000);
+export const SIZES = { wide: [1440, 900], usual: [1280, 800], phone: [360, 740] };
+
+/** Opens a browser; `close` it at the end. `page(options)` opens a page that notes what should not happen. */
+export async function openBrowser() {
+  const profile = mkdtempSync(join(tmpdir(), "detent-browser-"));
+  const context = await chromium.launchPersistentContext(profile, {
+    executablePath: process.env.DETENT_TEST_CHROMIUM ?? "/usr/bin/chromium",
+    headless: true,
+    args: FLAGS,
+    timezoneId: "Europe/Berlin",
+  });
+  context.setDefaultTimeout(PATIENCE);
+  return {
+    page: (options) => openPage(context, options),
+    closePages: async () => {
+      for (const page of context.pages()) if (page.url() !== "about:blank") await page.close();
+    },
+    close: async () => {
+      await context.close();
+      rmSync(profile, { recursive: true, force: true });
+    },
+  };
+}
+
+async function openPage(context, { path = "/", size = "usual", theme = "light" } = {}) {
+  const page = await context.newPage();
+  const odd = [];
+  page.on("console", (message) => message.type() === "error" && odd.push(`console: ${message.text()}`));
+  page.on("pageerror", (error) => odd.push(`error: ${error.message}`));
+  page.on("request", (request) => {
+    const url = request.url();
+    if (!url.startsWith(BASE) && !url.startsWith("data:")) odd.push(`foreign request: ${url}`);
+  });
+  // It is called from the page, so no script has to be added that the policy would forbid.
+  await page.exposeFunction("detentViolation", (what) => odd.push(`policy: ${what}`));
+  await page.addInitScript(() => {
+    addEventListener("securitypolicyviolation", (event) => window.detentViolation(`${event.violatedDirective} ${event.blockedURI}`));
+  });
+  const [width, height] = SIZES[size];
+  await page.setViewportSize({ width, height });
+  await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
+  await page.goto(new URL(path, BASE).href);
+  return Object.assign(page, {
+    /** What happened that should not. A test that makes the server refuse something says which words are expected. */
+    odd: (expected = []) => odd.filter((one) => !expected.some((words) => one.includes(words))),
+  });
+}
+
+/** Fails on any serious finding of axe, and on anything odd so far. */
+export async function judged(page, name, expected = []) {
+  // The policy forbids to make a script of a text; the debugger's own evaluation is not bound by it.
+  const session = await page.context().newCDPSession(page);
+  await session.send("Runtime.evaluate", { expression: AXE });
+  await session.detach();
+  const findings = await page.evaluate(async () => {
+    const { violations } = await window.axe.run(document, { resultTypes: ["violations"] });
+    return violations
+      .filter((one) => one.impact === "serious" || one.impact === "critical")
+      .map((one) => `${one.id}: ${one.help}: ${one.nodes.slice(0, 4).map((node) => node.html.slice(0, 160)).join(" | ")}`);
+  });
+  assert.deepEqual(findings, [], `${name}: axe`);
+  assert.deepEqual(page.odd(expected), [], `${name}: odd`);
+}
+
+/** Takes a picture, if pictures are wanted. */
+export async function picture(page, name) {
+  if (!PICTURES) return;
+  mkdirSync(PICTURES, { recursive: true });
+  await page.screenshot({ path: join(PICTURES, `${name}.png`), animations: "disabled" });
+}
+
+/** Looks at a view in both themes, then on a phone: nothing scrolls sideways, axe finds nothing, and a picture is taken of
+ * each. `ready` waits until the view is there. */
+export async function looked(browser, path, name, ready) {
+  for (const size of ["usual", "phone"]) {
+    const page = await browser.page({ path, size });
+    await ready(page, size);
+    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+    assert.equal(overflow, 0, `${name} on ${size} scrolls sideways`);
+    for (const theme of size === "usual" || PICTURES ? ["light", "dark"] : ["light"]) {
+      await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
+      await picture(page, `${name}${size === "usual" ? "" : `-${size}`}-${theme}`);
+      await judged(page, `${name} ${size} ${theme}`);
+    }
+    await page.close();
+  }
+}
+
+/** Watches that a test uses no mouse: `assertUnused` fails if something was pointed at. */
+export async function withoutMouse(page) {
+  await page.evaluate(() => {
+    globalThis.pointed = [];
+    for (const name of ["pointerdown", "pointermove", "wheel"]) addEventListener(name, () => globalThis.pointed.push(name), true);
+  });
+  return { assertUnused: async () => assert.deepEqual(await page.evaluate(() => globalThis.pointed), []) };
+}
+
+/** Presses Tab (or Shift+Tab) until a control has the focus. */
+export async function tabTo(page, control, key = "Tab") {
+  await control.first().waitFor();
+  for (let i = 0; i < 120; i += 1) {
+    if (await control.first().evaluate((one) => one === document.activeElement)) return;
+    await page.keyboard.press(key);
+  }
+  assert.fail("Tab does not lead to it");
+}
+
+/** Asks the API, as the test's own hand. A text is sent as it is, anything else as JSON. */
+export async function api(method, path, body) {
+  const options = body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) };
+  const response = await fetch(new URL(`/api/v1${path}`, BASE), { method, ...options });
+  const text = await response.text();
+  assert.ok(response.ok, `${method} ${path}: ${response.status} ${text.slice(0, 300)}`);
+  return JSON.parse(text).data;
+}
+
+/** Waits until something is so; a function that returns it, or nothing yet. */
+export async function until(what, look) {
+  const end = Date.now() + PATIENCE;
+  for (;;) {
+    const found = await look();
+    if (found) return found;
+    assert.ok(Date.now() < end, `waited too long until ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
