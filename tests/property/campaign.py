@@ -24,6 +24,8 @@ from tests.property.requests_of import Kind, Operation, Request, can_be, cases
 from tests.property.server import served
 
 Tell = Callable[[str], None]
+#: Whether an operation is asked at all.
+Wanted = Callable[[str], bool]
 Edit = Callable[[dict[str, Any]], None]
 
 #: How many requests an operation gets in one turn, and how long a smaller request that breaks the same is sought.
@@ -79,9 +81,10 @@ class Campaign:
         edit: Edit = lambda document: None,
         pools: Pools | None = None,
         per_turn: int = PER_TURN,
+        wanted: Wanted = lambda label: True,
     ) -> None:
         """`edit` changes the document before it is read: so a test can make it promise what is not kept."""
-        self._url, self._tell, self._per_turn = url, tell, per_turn
+        self._url, self._tell, self._per_turn, self._wanted = url, tell, per_turn, wanted
         self._session = requests.Session()
         self._session.trust_env = False
         self._pools = pools or Pools()
@@ -106,7 +109,8 @@ class Campaign:
         return self.report
 
     def _turns(self, rounds: float) -> Iterator[tuple[int, Operation, Kind]]:
-        operations = [found.ok() for found in self._schema.get_all_operations() if isinstance(found, Ok)]
+        found = [result.ok() for result in self._schema.get_all_operations() if isinstance(result, Ok)]
+        operations = [operation for operation in found if self._wanted(operation.label)]
         turn = done = 0
         while done < rounds and (
             open_ := [(kind, one) for kind in Kind for one in operations if self._is_open(one, kind)]
@@ -188,11 +192,12 @@ def campaign(
     rounds: float = math.inf,
     tell: Tell = lambda text: None,
     per_turn: int = PER_TURN,
+    wanted: Wanted = lambda label: True,
 ) -> Report:
     """A server of its own on that database, asked for so long or so often."""
     log = folder / f"{database.partition(':')[0]}.log"
     with served(database, log) as url:
-        report = Campaign(url, seed, tell, per_turn=per_turn).run(seconds, rounds=rounds)
+        report = Campaign(url, seed, tell, per_turn=per_turn, wanted=wanted).run(seconds, rounds=rounds)
     for line in log.read_text(errors="replace").splitlines()[:_ENOUGH]:
         report.violations.append(Violation("the server", "inside", line, "see its log"))
     return report

@@ -35,6 +35,11 @@ FED: Final[Mapping[str, str]] = {
     "template": "template",
     "template_set": "set",
     "set": "set",
+    "connector": "connector",
+    "form": "form",
+    "hero_type": "hero_type",
+    "hero_id": "hero_id",
+    "version": "version",
     "step": "step",
     "token": "token",
     "cursor": "cursor",
@@ -65,7 +70,16 @@ FED: Final[Mapping[str, str]] = {
     "count": "number",
     "Last-Event-ID": "number",
 }
+#: Names that mean something else in the path of a route than in a query or a body.
+FED_PATH: Final[Mapping[str, str]] = {"action": "catalog", "number": "version", "name": "signal"}
 _WORDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "catalog": ("core.echo", "slack.post-message", "github.create-issue"),
+    "connector": ("slack", "github", "core"),
+    "form": ("steps", "graph"),
+    "hero_type": ("order",),
+    "hero_id": ("1",),
+    "version": ("1",),
+    "signal": ("go",),
     "step": ("one", "two", "hold", "nap", "fail"),
     "template": ("trial-expiry", "webhook-relay", "brief", "say"),
     "set": ("briefs", "other"),
@@ -126,9 +140,8 @@ class Pools:
         self._learned: dict[str, deque[str]] = {}
         self._owners: dict[str, str] = {}
 
-    def pick(self, name: str, number: int) -> str | None:
-        """A value for the parameter of that name; null if there is none yet."""
-        pool = FED[name]
+    def pick(self, pool: str, number: int) -> str | None:
+        """A value out of that pool; `None` if there is none yet."""
         values = (*self._learned.get(pool, ()), *_WORDS.get(pool, ()))
         return values[number % len(values)] if values else None
 
