@@ -10,7 +10,7 @@ from typing import Any
 
 from tests.api.server import Detent
 
-PATIENCE = 60.0
+PATIENCE = 300.0
 
 
 @dataclass

@@ -18,7 +18,7 @@ from detent.process import LOOPBACK, App, bind, run_app
 from detent.run.status import TERMINAL
 from detent.settings import Settings
 
-PATIENCE = 60.0
+PATIENCE = 300.0
 _KEYS = itertools.count()
 
 

@@ -75,7 +75,7 @@ async def children_of(detent: Detent, run: str) -> list[dict[str, Any]]:
 
 async def child_of(detent: Detent, started: dict[str, Any], step: str = "child") -> str:
     """The id of the child that a step waits for, once it is there."""
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(300):
         while True:
             run = await detent.run(started)
             child = run["tasks"][step].get("child_run_id")
@@ -85,7 +85,7 @@ async def child_of(detent: Detent, started: dict[str, Any], step: str = "child")
 
 
 async def run_until(detent: Detent, run: str, *wanted: str) -> dict[str, Any]:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(300):
         while True:
             found: dict[str, Any] = await get(detent, f"/runs/{run}")
             if found["status"] in wanted:

@@ -34,7 +34,7 @@ async def test_a_child_is_started_when_the_database_is_back() -> None:
             await asyncio.to_thread(server.stop, "immediate")
             await asyncio.sleep(2.5)  # the sleep ends while nothing can be written
             await asyncio.to_thread(server.start)
-            async with asyncio.timeout(60):
+            async with asyncio.timeout(300):
                 while True:
                     answer = await detent.call("GET", f"/api/v1/runs?parent={started['run_id']}")
                     if answer.status == 200 and answer.json["data"]:
@@ -57,7 +57,7 @@ async def test_a_parent_that_waits_is_not_in_memory_and_is_not_read(tmp_path: Pa
         run: dict[str, Any] = await detent.until(started, lambda run: run["tasks"]["child"].get("child_run_id"))
         child = run["tasks"]["child"]["child_run_id"]
         store = detent.app.store
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(300):
             while (row := await store.run(1, parent)) is None or row.owner is not None:  # noqa: ASYNC110 - only the store knows
                 await asyncio.sleep(0.02)
         before = row.generation

@@ -90,7 +90,7 @@ async def test_scopes_are_words_for_several_statuses(detent: Detent) -> None:
     await detent.call("POST", f"{RUNS}/{gone['run_id']}/cancel")
     done = (await trigger(detent, "?hero=User:42&wait=20s", "echo")).json["data"]
     later = (await trigger(detent, "?start_at=10m", "echo")).json["data"]
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(300):
         while await listed(detent, "status=performing"):  # noqa: ASYNC110 - polled, as any user of the API would
             await asyncio.sleep(0.02)
     ids = {name: run["run_id"] for name, run in

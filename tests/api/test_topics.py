@@ -33,7 +33,7 @@ class Events:
 
     async def next(self, name: str | None = None) -> Any:
         """The data of the next event, or of the next one with that name."""
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(300):
             while True:
                 fields = await self._block()
                 if "event" in fields:
@@ -50,7 +50,7 @@ class Events:
         return fields
 
     async def is_over(self) -> bool:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(300):
             while await self._answer.content.readline():
                 pass
         return True

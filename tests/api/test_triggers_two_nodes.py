@@ -46,7 +46,7 @@ async def test_two_nodes_start_each_of_many_slots_once(database_url: str) -> Non
         trigger = (await first.call("POST", "/api/v1/triggers", json=body)).json["data"]["id"]
         await _back_in_time(first, trigger)
         where, store = RunCriteria(fired_by=parse(TRIGGER, trigger)), first.app.store
-        async with asyncio.timeout(90):
+        async with asyncio.timeout(300):
             await _begun(store, where)
         await second.call("POST", f"/api/v1/triggers/{trigger}/pause", json={})
         await asyncio.sleep(0.5)  # a second start would come now

@@ -20,7 +20,7 @@ NODE = "import sys, detent.process, detent.api.server.listener; print(*sys.modul
 
 
 def loaded(program: str) -> set[str]:
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300, check=True)
     return set(done.stdout.split())
 
 

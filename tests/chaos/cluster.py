@@ -19,7 +19,7 @@ from tests.servers import programs
 #: Each life of a node is of another edition of its code.
 EDITION_VARIABLE = "CHAOS_EDITION"
 ROOT = Path(__file__).parents[2]
-PATIENCE = 90.0
+PATIENCE = 300.0
 
 
 class NodeFailed(RuntimeError):

@@ -15,7 +15,7 @@ from tests.chaos.programs import Program
 from tests.chaos.tuning import SECRET
 from tests.servers.target import Target
 
-PATIENCE = 90.0
+PATIENCE = 300.0
 
 
 class Scene:

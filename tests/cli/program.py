@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tests.servers import programs
 
-PATIENCE = 60.0
+PATIENCE = 300.0
 
 
 def environment(folder: Path, **variables: str) -> dict[str, str]:

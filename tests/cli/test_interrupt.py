@@ -45,7 +45,7 @@ def test_ctrl_c_while_modules_are_loaded_ends_a_command_quietly(
     (folder / "echo.yaml").write_text("name: echo\ntasks:\n  a: {action: core.echo}\n")
     done = subprocess.run(
         [sys.executable, "-c", PRESS, module, *arguments],
-        cwd=folder, env=environment(folder), capture_output=True, text=True, timeout=60, check=False,
+        cwd=folder, env=environment(folder), capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stdout, done.stderr) == (128 + signal.SIGINT, "", "")
 

@@ -135,7 +135,7 @@ def test_a_server_that_is_started_anew_does_not_end_who_follows_a_run(folder: Pa
 
 def _ends_well(following: Program) -> None:
     following.wait_for("run completed")
-    assert following.process.wait(timeout=60) == 0
+    assert following.process.wait(timeout=300) == 0
     assert following.text.count("success") == 2
 
 

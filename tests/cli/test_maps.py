@@ -15,7 +15,7 @@ from aiohttp import web
 from tests.cli.program import detent, free_port, started
 
 ITEMS = 600
-PATIENCE = 60.0
+PATIENCE = 300.0
 
 
 class Shop:

@@ -112,7 +112,7 @@ def test_a_step_of_which_nobody_knows_is_resolved(folder: Path) -> None:
         run = detent(folder, "trigger", "doubt", "--url", url).stdout.strip()
         _wait_for(folder, run, url, lambda found: found["tasks"]["charge"]["status"] == "running")
         server.process.send_signal(signal.SIGKILL)
-        server.process.wait(timeout=60)
+        server.process.wait(timeout=300)
     with started(folder, *options, **variables) as server:
         url = server.wait_for(r"answers at (http://\S+)")[1]
         _wait_for(folder, run, url, lambda found: found["status"] == "paused")

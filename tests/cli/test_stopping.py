@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 
 def call(url: str, body: Any = None, method: str | None = None) -> Any:
     data = None if body is None else json.dumps(body).encode()
-    with urllib.request.urlopen(urllib.request.Request(url, data=data, method=method), timeout=60) as answer:
+    with urllib.request.urlopen(urllib.request.Request(url, data=data, method=method), timeout=300) as answer:
         return json.load(answer)
 
 
@@ -88,7 +88,7 @@ def test_while_it_drains_the_process_says_that_it_is_not_ready_and_starts_nothin
             refused.value.close()
             assert refused.value.code == 503
         target.stop(signal.SIGKILL)  # so the attempt in flight ends
-        assert server.process.wait(timeout=60) == 0
+        assert server.process.wait(timeout=300) == 0
 
 
 def test_a_second_signal_ends_the_process_at_once(folder: Path) -> None:
@@ -97,4 +97,4 @@ def test_a_second_signal_ends_the_process_at_once(folder: Path) -> None:
         server.process.send_signal(signal.SIGTERM)
         server.wait_for("stopping")
         server.process.send_signal(signal.SIGTERM)
-        assert server.process.wait(timeout=60) == 128 + signal.SIGTERM
+        assert server.process.wait(timeout=300) == 128 + signal.SIGTERM

@@ -63,7 +63,7 @@ def test_a_workflow_is_created_saved_again_and_read(client: Any, tmp_path: Path)
 
 def test_a_rehearsal_reports_its_progress_and_a_strict_publish_is_refused_with_it(client: Any) -> None:
     client.workflows.save(BROKEN)
-    done = client.start("broken", {"missing": 1}).wait(timeout=30)
+    done = client.start("broken", {"missing": 1}).wait(timeout=300)
     reports: list[RehearsalProgressDocument] = []
     broken = {"name": "broken", "tasks": {"a": {"action": "core.echo", "with": {"x": "{{trigger.body.absent}}"}}}}
     found = client.workflows.rehearse(broken, days=1, progress=reports.append)
@@ -101,7 +101,7 @@ def test_a_draft_is_saved_compared_published_and_taken_back(client: Any) -> None
     assert [one.version for one in client.workflows.versions("greet")] == [2, 1]
     assert client.workflows.version("greet", 1).definition["tasks"]["hello"]["with"]["text"].startswith("Hello")
     assert client.workflows.activate("greet", 1).current_version == 1
-    assert client.start("greet", {"name": "Ada"}, version=2).result(timeout=30) is not None
+    assert client.start("greet", {"name": "Ada"}, version=2).result(timeout=300) is not None
     client.workflows.save(GREET, draft=True)
     assert client.workflows.discard_draft("greet").revision == 3
     assert client.workflows.archive("greet").status == "archived"
@@ -134,8 +134,8 @@ def test_a_run_is_started_and_its_result_waited_for(client: Any) -> None:
     run = client.start("greet", {"name": "Ada"})
     assert run.id.startswith("run_")
     assert run.started.status == "running"
-    assert run.result(timeout=60) == {"text": "Hello, Ada"}
-    document = client.run(run.id).wait(timeout=60)
+    assert run.result(timeout=300) == {"text": "Hello, Ada"}
+    document = client.run(run.id).wait(timeout=300)
     assert document.is_over
     assert document.input["body"] == {"name": "Ada"}
     assert document.finished_at >= document.started_at
@@ -146,7 +146,7 @@ def test_a_run_is_started_and_its_result_waited_for(client: Any) -> None:
 def test_a_failed_run_raises_with_its_failed_steps(client: Any) -> None:
     client.workflows.create(BROKEN)
     with pytest.raises(RunFailed) as caught:
-        client.start("broken", {"n": 1}).result(timeout=60)
+        client.start("broken", {"n": 1}).result(timeout=300)
     assert list(caught.value.steps) == ["a"]
     error = caught.value.steps["a"].error
     assert error is not None
@@ -161,7 +161,7 @@ def test_a_wait_is_answered_and_the_run_goes_on(client: Any) -> None:
         run.wait(timeout=0.3)
     [callback] = run.get().callbacks
     assert client.callback(callback.url, {"by": "Ada"}).step == "answer"
-    assert run.result(timeout=60) == {"by": "Ada"}
+    assert run.result(timeout=300) == {"by": "Ada"}
     with pytest.raises(Conflict, match="already used"):
         client.callback(callback.url, {"by": "Bob"})
     with pytest.raises(NotFound):

@@ -27,7 +27,7 @@ def test_templates_are_used_through_the_client(detent_url: str, connect: Any) ->
     draft = client.workflow_templates.instantiate("say", {"text": "{{ hi }}"}, title="Say it")
     assert (draft.workflow, draft.status, draft.problems) == ("say-it", "draft", [])
     client.workflows.publish("say-it")
-    assert client.start("say-it", wait=30.0).result(timeout=60) == {"text": "{{ hi }}"}
+    assert client.start("say-it", wait=30.0).result(timeout=300) == {"text": "{{ hi }}"}
     assert client.workflow_templates.delete("say").id == "say"
     with pytest.raises(NotFound):
         client.workflow_templates.get("say")

@@ -34,7 +34,7 @@ def test_there_are_such_pages() -> None:
 def test_the_page_runs_and_prints_what_it_shows(page: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-W", "error", "-m", "tests.docs.page_program", str(page)]
     environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT), "HOME": str(tmp_path)}
-    done = programs.run(command, cwd=tmp_path, env=environment, timeout=90)
+    done = programs.run(command, cwd=tmp_path, env=environment, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -42,7 +42,7 @@ class Gate:
     async def wait(self, count: int = 1) -> None:
         """Until so many more are open."""
         for _ in range(count):
-            assert await asyncio.to_thread(self.entered.acquire, timeout=60)
+            assert await asyncio.to_thread(self.entered.acquire, timeout=300)
 
 
 gate = Gate()

@@ -19,20 +19,20 @@ def one(who: str = "you") -> None:
 
 
 def waits(who: str = "you") -> None:
-    print(sync.start(Greeting, hero=("User", who), input={"who": who}).result(timeout=30), flush=True)
+    print(sync.start(Greeting, hero=("User", who), input={"who": who}).result(timeout=300), flush=True)
 
 
 def awaits(who: str = "you") -> None:
     async def main() -> None:
         run = await start(Greeting, hero=("User", who), input={"who": who})
-        print(await run.result(timeout=30), flush=True)
+        print(await run.result(timeout=300), flush=True)
 
     asyncio.run(main())
 
 
 def threads(count: str = "8") -> None:
     def work(number: int) -> str:
-        return str(sync.start(Greeting, hero=("User", f"t{number}"), input={"who": f"t{number}"}).result(timeout=30))
+        return str(sync.start(Greeting, hero=("User", f"t{number}"), input={"who": f"t{number}"}).result(timeout=300))
 
     with ThreadPoolExecutor(int(count)) as pool:
         print(sorted(pool.map(work, range(int(count)))), flush=True)

@@ -63,7 +63,7 @@ async def shared(postgres_database: str) -> AsyncIterator[str]:
 async def test_a_file_that_nobody_has_takes_the_start_and_whoever_works_later_runs_it(file: str) -> None:
     [run] = printed(await script(file, "one", "early"))
     async with node(file, workflows=["tests.embed.flows"]):
-        assert await RunHandle(run).result(timeout=60) == "HELLO EARLY"
+        assert await RunHandle(run).result(timeout=300) == "HELLO EARLY"
 
 
 async def test_a_program_talks_to_the_process_that_has_the_file(served: App, file: str) -> None:
@@ -104,7 +104,7 @@ async def test_a_process_that_was_forked_after_its_parent_used_detent_has_a_door
 
 async def test_a_program_ends_at_once_when_it_is_done(shared: str) -> None:
     [run] = printed(await script(shared, "abandons"))  # it has a minute for it
-    assert await RunHandle(run).result(timeout=60) == "HELLO YOU"
+    assert await RunHandle(run).result(timeout=300) == "HELLO YOU"
 
 
 async def test_a_database_that_is_not_there_is_told_and_not_waited_for(postgres_database: str) -> None:

@@ -31,18 +31,18 @@ async def app(tmp_path: Path) -> AsyncIterator[App]:
 
 async def test_a_class_is_started_by_itself_and_its_handle_waits_for_the_result(app: App) -> None:
     run = await start(Greeting, hero=HERO, input={"who": "you"})
-    assert await run.result(timeout=60) == "HELLO YOU"
+    assert await run.result(timeout=300) == "HELLO YOU"
     assert await run.status() == "completed"
 
 
 async def test_a_function_is_started_with_its_arguments(app: App) -> None:
     run = await start(summing, 2, right=3)
-    assert await run.result(timeout=60) == 5
+    assert await run.result(timeout=300) == 5
 
 
 async def test_a_workflow_is_started_by_its_name_too(app: App) -> None:
     run = await start("greeting", hero=HERO, input={"who": "all"})
-    assert await run.result(timeout=60) == "HELLO ALL"
+    assert await run.result(timeout=300) == "HELLO ALL"
 
 
 async def test_arguments_that_do_not_fit_the_function_are_refused_before_anything_is_started(app: App) -> None:
@@ -114,7 +114,7 @@ async def test_a_cancelled_run_has_no_result(app: App) -> None:
     run = await start(Patient, hero=HERO)
     await run.cancel()
     with pytest.raises(RunFailed):
-        await run.result(timeout=60)
+        await run.result(timeout=300)
 
 
 async def test_a_run_that_takes_longer_than_it_is_waited_for_goes_on(app: App) -> None:
@@ -125,7 +125,7 @@ async def test_a_run_that_takes_longer_than_it_is_waited_for_goes_on(app: App) -
 
 async def test_scopes_tell_active_finished_and_cancelled_runs_of_a_hero_apart(app: App) -> None:
     done = await start(Greeting, hero=HERO, input={"who": "x"})
-    await done.result(timeout=60)
+    await done.result(timeout=300)
     going = await start(Patient, hero=HERO)
     gone = await start(Patient, hero=("User", "8"))
     await gone.cancel()
@@ -147,18 +147,18 @@ async def test_a_paused_run_is_found_and_finished_from_outside(app: App) -> None
     await run.pause()
     assert await runs(Patient).paused().handles() == [run]
     await run.finish()
-    assert (await run.wait(timeout=60)).status == "completed"
+    assert (await run.wait(timeout=300)).status == "completed"
 
 
 async def test_the_history_of_a_run_tells_its_steps_in_order(app: App) -> None:
     run = await start(Greeting, hero=HERO, input={"who": "x"})
-    await run.result(timeout=60)
+    await run.result(timeout=300)
     assert [entry.step for entry in await run.journal()] == ["greet", "shout"]
 
 
 async def test_a_thread_of_the_same_process_starts_and_waits_without_a_loop(app: App) -> None:
     def in_thread() -> object:
-        return sync.start(summing, 20, 22).result(timeout=60)
+        return sync.start(summing, 20, 22).result(timeout=300)
 
     assert await asyncio.to_thread(in_thread) == 42
 
@@ -170,7 +170,7 @@ async def test_blocking_the_loop_of_the_engine_is_refused_and_not_a_deadlock(app
 
 async def test_many_starts_from_many_threads_are_all_done(app: App) -> None:
     def in_thread(number: int) -> object:
-        return sync.start(summing, number, 0).result(timeout=30)
+        return sync.start(summing, number, 0).result(timeout=300)
 
     found = await asyncio.gather(*(asyncio.to_thread(in_thread, number) for number in range(24)))
     assert found == list(range(24))
@@ -189,7 +189,7 @@ async def test_a_run_that_is_paused_again_at_once_is_told_to_have_been_resumed(a
 
 async def test_a_handle_tells_the_state_that_the_steps_handed_on(app: App) -> None:
     run = await start(Counting, hero=HERO)
-    await run.wait(timeout=60)
+    await run.wait(timeout=300)
     assert await run.state() == {"count": 2}
     assert await (await start(summing, 1, 2)).state() is None
 
@@ -206,7 +206,7 @@ async def test_a_workflow_that_is_defined_while_the_node_works_is_served_too(app
                 return "late"
 
         at_once, later = await start(Late), await start(Late, delay=0.3)
-        assert await at_once.result(timeout=60) == "late"
-        assert await later.result(timeout=60) == "late"
+        assert await at_once.result(timeout=300) == "late"
+        assert await later.result(timeout=300) == "late"
         assert "workflow:late" in app.engine.serves
     assert "workflow:late" not in app.engine.serves

@@ -65,7 +65,7 @@ async def asks_itself(run: Run, how: str) -> str:
 @pytest.mark.parametrize("how", ASKING)
 async def test_a_function_that_asks_detent_itself_is_told_what_to_use_instead(app: App, how: str) -> None:
     run = await start(asks_itself, how)
-    said = await run.result(timeout=60)
+    said = await run.result(timeout=300)
     assert said.startswith("NotInFunction")
     assert "run.step" in said
     assert "run.child" in said
@@ -87,7 +87,7 @@ async def starts_in_steps(run: Run) -> list[str]:
 
 async def test_steps_of_a_function_may_start_runs(app: App) -> None:
     run = await start(starts_in_steps)
-    one, other = await run.result(timeout=60)
+    one, other = await run.result(timeout=300)
     assert one == other
     assert len(await runs(summing).all()) == 1
 

@@ -58,7 +58,7 @@ async def others_go_on() -> None:
     """The node does its work for other runs."""
     for _ in range(3):
         other = await asyncio.wait_for(start(hanging.Bystander, hero=HERO), 60)
-        assert await other.result(timeout=60) == "passed"
+        assert await other.result(timeout=300) == "passed"
 
 
 @pytest.mark.parametrize(
@@ -81,14 +81,14 @@ async def test_a_run_waits_for_a_transaction_that_is_given_up_and_nobody_else_do
         await others_go_on()
         assert await run.status() == "running", "it went on under an open transaction"
         gate.released.set()
-        assert (await run.wait(timeout=60)).status == status
+        assert (await run.wait(timeout=300)).status == status
     assert booked(database, run.id) == [], "what was given up was committed"
 
 
 async def test_a_coroutine_that_times_out_is_rolled_back_before_its_run_goes_on(database: str) -> None:
     async with node(database):
         run = await start(hanging.times_out_on_the_loop)
-        assert (await run.wait(timeout=60)).status == "failed"
+        assert (await run.wait(timeout=300)).status == "failed"
         await others_go_on()
     assert booked(database, run.id) == []
 
@@ -103,7 +103,7 @@ async def test_a_run_whose_function_failed_beside_a_transaction_can_be_cancelled
         while gate.calls < 3:  # noqa: ASYNC110 - counted by code of a workflow
             await asyncio.sleep(0.02)
         await run.cancel()
-        assert (await run.wait(timeout=60)).status == "cancelled"
+        assert (await run.wait(timeout=300)).status == "cancelled"
         assert app.engine.node is not None
         assert not app.engine.node.runner.owned
 
@@ -116,7 +116,7 @@ async def test_a_cancel_waits_for_every_transaction_of_a_function(database: str)
         await others_go_on()
         assert await run.status() == "running"
         gate.released.set()
-        assert (await run.wait(timeout=60)).status == "cancelled"
+        assert (await run.wait(timeout=300)).status == "cancelled"
     assert booked(database, run.id) == [3, 4]
 
 
@@ -145,7 +145,7 @@ async def test_a_run_that_cannot_be_planned_is_set_aside_when_its_transaction_ha
         await becomes(run, "paused")
         assert booked(database, run.id) == []
         await run.resume()
-        assert await run.result(timeout=60) == 3
+        assert await run.result(timeout=300) == 3
     assert booked(database, run.id) == [3]
 
 
@@ -166,13 +166,13 @@ async def test_a_node_that_drains_waits_for_a_run_that_is_to_be_set_aside(databa
 
 
 async def test_a_transaction_that_never_ends_does_not_keep_a_node_from_stopping(database: str) -> None:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(300):
         async with node(database, drain_seconds=0.3):
             run = await start(hanging.Unlimited, hero=HERO)
             await gate.wait()
     gate.released.set()
     async with node(database):
-        assert await run.result(timeout=60) == 3
+        assert await run.result(timeout=300) == 3
     assert booked(database, run.id) == [3]
 
 
@@ -200,7 +200,7 @@ async def test_a_run_that_cannot_be_written_fails_when_its_transaction_has_ended
 
 
 async def becomes(run: RunHandle, status: str) -> None:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(300):
         while await run.status() != status:  # noqa: ASYNC110 - told by the database only
             await asyncio.sleep(0.05)
 
@@ -221,7 +221,7 @@ async def test_a_node_that_drains_waits_for_transactions_and_the_next_one_does_n
     amounts = [3] if hero else [3, 4]
     assert booked(database, run.id) == amounts
     async with node(database):
-        assert await run.result(timeout=60) == sum(amounts)
+        assert await run.result(timeout=300) == sum(amounts)
     assert booked(database, run.id) == amounts
 
 
@@ -239,13 +239,13 @@ async def test_a_node_that_is_killed_within_a_transaction_leaves_nothing_of_it(d
         killed.wait(30)
     gate.released.set()
     async with node(database, lease_seconds=1):
-        assert await run.result(timeout=60) == 3
+        assert await run.result(timeout=300) == 3
     assert booked(database, run.id) == [3]
 
 
 async def some_run_is_locked(database: str) -> None:
     """Wait until a step holds the row of its run: it is owned, and nobody could take it."""
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(300):
         while not execute(database, OWNED) or execute(database, FREE):  # noqa: ASYNC110 - seen in the database only
             await asyncio.sleep(0.1)
 
@@ -254,12 +254,12 @@ async def test_a_database_ends_a_transaction_that_outlives_the_limit_of_its_step
     async with node(database):
         run = await start(hanging.Limited, hero=HERO)
         await gate.wait()
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(300):
             while not execute(database, FREE):  # noqa: ASYNC110 - seen in the database only
                 await asyncio.sleep(0.1)
         assert await run.status() == "running", "its thread has not returned yet"
         gate.released.set()
-        ended = await run.wait(timeout=60)
+        ended = await run.wait(timeout=300)
     assert ended.status == "cancelled"
     assert booked(database, run.id) == []
 

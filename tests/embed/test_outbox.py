@@ -92,7 +92,7 @@ async def test_a_start_in_a_committed_transaction_is_fetched_and_has_the_id_that
     with connected(shop) as connection:
         connection.execute("insert into purchase values (1)")
         run = sync.start(Greeting, hero=HERO, input={"who": "you"}, connection=connection)
-    assert await (await begun(RunHandle(run.id))).result(timeout=60) == "HELLO YOU"
+    assert await (await begun(RunHandle(run.id))).result(timeout=300) == "HELLO YOU"
     await gone(shop)
 
 
@@ -104,7 +104,7 @@ async def test_a_start_in_a_transaction_that_is_rolled_back_is_never_fetched(app
     connection.close()
     with connected(shop) as other:
         run = sync.start(Greeting, hero=HERO, input={"who": "you"}, connection=other)
-    await (await begun(RunHandle(run.id))).result(timeout=60)
+    await (await begun(RunHandle(run.id))).result(timeout=300)
     assert [found.id for found in await runs(Greeting).all()] == [run.id]
 
 
@@ -113,7 +113,7 @@ async def test_a_start_through_sqlalchemy_goes_the_same_way(app: App, shop: Path
     with one.begin() as connection:
         run = sync.start(Greeting, hero=HERO, input={"who": "one"}, connection=connection)
     one.dispose()
-    assert await (await begun(RunHandle(run.id))).result(timeout=60) == "HELLO ONE"
+    assert await (await begun(RunHandle(run.id))).result(timeout=300) == "HELLO ONE"
 
 
 async def test_what_a_start_was_given_reaches_the_run(app: App, shop: Path) -> None:
@@ -142,7 +142,7 @@ async def test_a_row_that_cannot_be_started_says_why_and_the_others_go_on(app: A
         good = sync.start(Greeting, hero=HERO, input={"who": "x"}, connection=connection)
         connection.execute("insert into detent_outbox (id, workflow, body, options, created_at)"
                            " values ('ff', 'greeting', '{broken', '{}', 0)")  # fmt: skip
-    await (await begun(RunHandle(good.id))).result(timeout=60)
+    await (await begun(RunHandle(good.id))).result(timeout=300)
     for _ in range(100):
         if len(rows(shop)) == 3 and all(error for _, error in rows(shop)):
             break
@@ -186,7 +186,7 @@ async def test_rows_that_nobody_can_read_say_so_and_hold_up_no_others(app: App, 
             cast = "cast(? as text)" if isinstance(value, bytes) and column == "body" else "?"
             connection.execute(f"update detent_outbox set {column} = {cast} where seq = {number}", (value,))
         good = sync.start(Greeting, hero=HERO, input={"who": "x"}, connection=connection)
-    await (await begun(RunHandle(good.id))).result(timeout=60)
+    await (await begun(RunHandle(good.id))).result(timeout=300)
     left = rows(shop)
     while len(left) > len(BAD_ROWS):
         await asyncio.sleep(0.05)
@@ -232,7 +232,7 @@ def test_a_node_that_dies_between_a_start_and_its_deletion_leaves_one_run(tmp_pa
         async with node(database, workflows=["tests.embed.flows"], outbox_urls=f"sqlite:///{shop}"):
             await gone(shop)
             for run in started:
-                await RunHandle(run).result(timeout=30)
+                await RunHandle(run).result(timeout=300)
             return [run.id for run in await runs(Greeting).all()]
 
     assert sorted(asyncio.run(finish())) == sorted(started)
@@ -253,7 +253,7 @@ async def test_another_database_on_a_server_holds_an_outbox_too(
         with own.begin() as connection:
             bad = sync.start("nobody", connection=connection)
             run = sync.start(Greeting, hero=HERO, input={"who": "far"}, connection=connection)
-        assert await (await begun(RunHandle(run.id))).result(timeout=60) == "HELLO FAR"
+        assert await (await begun(RunHandle(run.id))).result(timeout=300) == "HELLO FAR"
         left = waiting_in(own)
         while len(left) != 1:
             await asyncio.sleep(0.05)
@@ -277,7 +277,7 @@ async def test_rows_for_a_hero_that_an_open_transaction_holds_hold_up_no_others(
             with connected(shop) as connection:
                 behind = [sync.start(Patient, hero=hero, connection=connection) for _ in range(BATCH + 1)]
                 other = sync.start(Greeting, hero=other_hero, input={"who": "x"}, connection=connection)
-            async with asyncio.timeout(60):
+            async with asyncio.timeout(300):
                 assert await (await begun(RunHandle(other.id))).result() == "HELLO X"
             assert [error for _, error in rows(shop)] == [None] * len(behind)
             rival.rollback()

@@ -72,7 +72,7 @@ async def test_a_start_is_begun_once_its_transaction_is_committed(beside: App, c
         run = RunHandle(await caller.start(connection, Greeting, hero=HERO, input={"who": "you"}))
         with pytest.raises(NotFound):
             await run.get()  # nobody else sees it yet
-    assert await run.result(timeout=60) == "HELLO YOU"
+    assert await run.result(timeout=300) == "HELLO YOU"
 
 
 async def test_a_start_whose_transaction_is_rolled_back_was_never_there(beside: App, caller: Caller) -> None:
@@ -110,7 +110,7 @@ async def test_a_workflow_that_nobody_ran_before_is_saved_with_the_start(databas
     async with caller.within() as connection:
         run = RunHandle(await caller.start(connection, Greeting, hero=HERO, input={"who": "first"}))
     async with node(database, workflows=["tests.embed.flows"]):
-        assert await run.result(timeout=60) == "HELLO FIRST"
+        assert await run.result(timeout=300) == "HELLO FIRST"
 
 
 @pytest.mark.parametrize("driver", ["psycopg", "psycopg2"])
@@ -119,7 +119,7 @@ async def test_django_starts_runs_by_alias_connection_and_cursor(app: App, datab
     done = await asyncio.to_thread(programs.run, program)
     assert done.returncode == 0, done.stderr
     *committed, rolled_back = map(RunHandle, done.stdout.split())
-    assert [await run.result(timeout=60) for run in committed] == ["HELLO ALIAS", "HELLO CONNECTION", "HELLO CURSOR"]
+    assert [await run.result(timeout=300) for run in committed] == ["HELLO ALIAS", "HELLO CONNECTION", "HELLO CURSOR"]
     with pytest.raises(NotFound):
         await rolled_back.get()
 
@@ -141,7 +141,7 @@ class Traced:
 async def test_a_connection_behind_a_proxy_is_known_by_the_class_it_tells(app: App, database: str) -> None:
     with psycopg.connect(database) as connection:
         run = sync.start(Greeting, hero=HERO, input={"who": "traced"}, connection=Traced(connection))
-    assert await RunHandle(run.id).result(timeout=60) == "HELLO TRACED"
+    assert await RunHandle(run.id).result(timeout=300) == "HELLO TRACED"
 
 
 async def test_waits_of_a_run_that_was_started_so_receive_their_callbacks(app: App, database: str) -> None:
@@ -191,13 +191,13 @@ async def greeted(hero: tuple[str, str]) -> RunHandle:
 
 async def test_an_open_transaction_puts_off_starts_of_its_hero_and_holds_up_no_others(rival: Caller) -> None:
     async with node(rival.url, workflows=["tests.embed.flows"], migrate=True):
-        await (await start(Greeting, hero=fresh(), input={"who": "x"})).result(timeout=60)
+        await (await start(Greeting, hero=fresh(), input={"who": "x"})).result(timeout=300)
         hero = fresh()
         async with rival.within() as connection:
             first = sync.start(Patient, hero=hero, connection=connection)
             held_up = asyncio.create_task(start(Patient, hero=hero))
             await asyncio.sleep(0.2)
-            async with asyncio.timeout(60):  # once, it takes as long as a lock is waited for
+            async with asyncio.timeout(300):  # once, it takes as long as a lock is waited for
                 await (await greeted(fresh())).result()
                 with pytest.raises(Unavailable, match="another open transaction starts the same run"):
                     await held_up
@@ -213,7 +213,7 @@ async def put_off_and_greeted(hero: tuple[str, str]) -> None:
     """Be put off, and then greet another hero."""
     with pytest.raises(Unavailable, match="another open transaction starts the same run"):
         await start(Patient, hero=hero)
-    await (await greeted(fresh())).result(timeout=60)
+    await (await greeted(fresh())).result(timeout=300)
 
 
 async def compete(rival: Caller, *, undo: bool) -> str:
@@ -284,7 +284,7 @@ async def test_tables_in_a_schema_of_their_own_are_found_beside_those_of_the_app
     async with node(url, workflows=["tests.embed.flows"], migrate=True):
         with psycopg.connect(postgres_bare_database) as connection:
             run = sync.start(Greeting, hero=HERO, input={"who": "apart"}, connection=connection)
-        assert await RunHandle(run.id).result(timeout=60) == "HELLO APART"
+        assert await RunHandle(run.id).result(timeout=300) == "HELLO APART"
 
 
 def sync_id(connection: object, workflow: str) -> RunHandle:

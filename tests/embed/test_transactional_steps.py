@@ -73,7 +73,7 @@ def keeper_on(database: str) -> Transactions:
 async def test_the_effect_and_the_result_of_a_step_are_committed_together(database: str) -> None:
     async with node(database):
         run = await start(Booking, hero=HERO, input={"amount": 5})
-        assert await run.result(timeout=60) == 6
+        assert await run.result(timeout=300) == 6
     assert booked(database, run.id) == [1, 5]
 
 
@@ -81,7 +81,7 @@ async def test_the_effect_and_the_result_of_a_step_are_committed_together(databa
 async def test_what_a_failed_step_wrote_is_rolled_back(database: str) -> None:
     async with node(database):
         run = await start(Failing, hero=HERO)
-        assert (await run.wait(timeout=60)).status == "cancelled"
+        assert (await run.wait(timeout=300)).status == "cancelled"
     assert booked(database, run.id) == []
 
 
@@ -89,7 +89,7 @@ async def test_what_a_failed_step_wrote_is_rolled_back(database: str) -> None:
 async def test_what_a_step_wrote_before_it_was_skipped_is_rolled_back(database: str) -> None:
     async with node(database):
         run = await start(Leaving, hero=HERO)
-        assert await run.result(timeout=60) == "went on"
+        assert await run.result(timeout=300) == "went on"
     assert booked(database, run.id) == []
 
 
@@ -97,7 +97,7 @@ async def test_what_a_step_wrote_before_it_was_skipped_is_rolled_back(database: 
 async def test_steps_of_a_durable_function_are_transactional_too(database: str) -> None:
     async with node(database):
         run = await start(moving, 20)
-        assert await run.result(timeout=60) == 41
+        assert await run.result(timeout=300) == 41
     assert booked(database, run.id) == [20, 21]
 
 
@@ -109,7 +109,7 @@ async def test_a_run_that_is_cancelled_in_the_middle_of_its_transaction_keeps_wh
         await Slow.entered.wait()
         assert (await run.cancel()).cancel_requested, "it was cancelled under an open transaction"
         Slow.released.set()
-        ended = await run.wait(timeout=60)
+        ended = await run.wait(timeout=300)
     assert ended.status == "cancelled"
     assert booked(database, run.id) == [3]
     assert ended.steps["book"].status == "success", "the journal does not know of it"
@@ -127,7 +127,7 @@ async def test_a_node_that_dies_after_the_commit_and_before_the_journal_leaves_o
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     assert booked(database, run.id) == ([5] if attempt == 1 else [1, 5]), "the user's commit was not durable"
     async with node(database, lease_seconds=1):
-        assert await run.result(timeout=60) == 6
+        assert await run.result(timeout=300) == 6
     assert booked(database, run.id) == [1, 5], "an effect is given twice"
 
 

@@ -62,7 +62,7 @@ async def commands() -> AsyncIterator[Commands]:
 async def run(commands: Commands, tasks: dict[str, Any], **extra: Any) -> dict[str, Any]:
     await commands.workflows.save(json.dumps({"name": "w", "tasks": tasks}), filename="w.json")
     started = await commands.starts.start(StartRequest("w", {}, extra=extra))
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(300):
         while (shown := await commands.runs.get(show(RUN, started.run))).status not in TERMINAL:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
     found: dict[str, Any] = as_json(shown)

@@ -18,7 +18,7 @@ from typing import Any
 from tests.servers import programs
 
 ROOT = Path(__file__).parents[2]
-PATIENCE = 60.0
+PATIENCE = 300.0
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def ask(url: str, body: Any = None) -> tuple[int, dict[str, Any]]:
     data = None if body is None else json.dumps(body).encode()
     request = urllib.request.Request(url, data, {"Content-Type": "application/json"})
     try:
-        with urllib.request.urlopen(request, timeout=60) as answer:
+        with urllib.request.urlopen(request, timeout=300) as answer:
             return answer.status, json.load(answer)
     except urllib.error.HTTPError as error:
         with error:

@@ -23,7 +23,7 @@ from tests.store.sessions import session
 pytestmark = pytest.mark.slow
 
 EACH = 500
-PATIENCE = 60.0
+PATIENCE = 300.0
 ROOT = Path(__file__).parents[2]
 
 

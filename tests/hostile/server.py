@@ -15,7 +15,7 @@ import aiohttp
 ROOT: Final = Path(__file__).parents[2]
 #: Whoever knows the key can make the address of a callback before anybody was told it.
 SECRET: Final = "the key of a hostile world"
-_PATIENCE: Final = 60.0
+_PATIENCE: Final = 300.0
 
 
 class Server:

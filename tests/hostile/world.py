@@ -16,7 +16,7 @@ from tests.hostile.ledger import UNKNOWN, Ledger, Sent
 from tests.hostile.server import SECRET, Server
 
 WORKERS: Final = 64
-_PATIENCE: Final = 60.0
+_PATIENCE: Final = 300.0
 
 DEFINITIONS: Final = (
     '{"name": "one", "tasks": {"w": {"wait_for_webhook": {}}, "next": {"needs": ["w"], "action": "core.echo"}}}',

@@ -37,7 +37,7 @@ class Node:
 
     def ask(self, question: Coroutine[Any, Any, T]) -> T:
         """What comes of a coroutine there."""
-        return asyncio.run_coroutine_threadsafe(question, self.loop).result(timeout=30)
+        return asyncio.run_coroutine_threadsafe(question, self.loop).result(timeout=300)
 
 
 def new_database(request: pytest.FixtureRequest, folders: pytest.TempPathFactory, store: str) -> Iterator[str]:
@@ -93,10 +93,10 @@ def _node(database: str) -> Iterator[Node]:
     thread = threading.Thread(target=lambda: asyncio.run(live()))
     thread.start()
     try:
-        yield is_up.result(timeout=60)
+        yield is_up.result(timeout=300)
     finally:
         done.set()
-        thread.join(timeout=30)
+        thread.join(timeout=300)
 
 
 @pytest.fixture

@@ -44,7 +44,7 @@ def printed(*words: str | Path, cwd: Path, **environment: str) -> str:
     """What a command prints."""
     kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
     known = {**kept, "COLUMNS": "300", **environment}
-    done = subprocess.run(words, cwd=cwd, env=known, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(words, cwd=cwd, env=known, capture_output=True, text=True, timeout=300, check=False)
     return done.stdout + done.stderr
 
 
@@ -55,7 +55,7 @@ from workflows import Signup, USERS, checkout
 
 async def main():
     async with detent.node(sys.argv[1], workflows=["workflows"], migrate=True):
-        print(await (await detent.start(checkout, 50)).result(timeout=60))
+        print(await (await detent.start(checkout, 50)).result(timeout=300))
         run = await detent.start(Signup, hero=USERS["7"])
         while not (found := (await run.get()).steps["welcome"].output):
             await asyncio.sleep(0.01)
@@ -96,7 +96,7 @@ def test_heroes_with_keys_of_any_type(user: User) -> None:
     ORDERS[str(order.id)], SHELVES[shelf.id] = order, shelf
     for hero in (user, order, shelf):
         run = sync.start(Describing, hero=hero)
-        assert run.result(timeout=60)[2:] == [str(hero.id)] * 2
+        assert run.result(timeout=300)[2:] == [str(hero.id)] * 2
         assert run.id in [one.id for one in sync.runs(Describing).for_hero(hero)]
 
 

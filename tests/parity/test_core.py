@@ -47,13 +47,13 @@ def test_database_backed_workflows_of_several_classes(user: User) -> None:
 def test_polymorphic_hero_association(user: User) -> None:
     order, shelf = Order(UUID(int=user.id)), Shelf("A 1/b")
     ORDERS[str(order.id)], SHELVES[shelf.id] = order, shelf
-    said = {type(hero).__name__: sync.start(Describing, hero=hero).result(timeout=60) for hero in (user, order, shelf)}
+    said = {type(hero).__name__: sync.start(Describing, hero=hero).result(timeout=300) for hero in (user, order, shelf)}
     assert said == {
         "User": ["User", "User", str(user.id), str(user.id)],
         "Order": ["Order", "Order", str(order.id), str(order.id)],
         "Shelf": ["Shelf", "Shelf", "A 1/b", "A 1/b"],
     }
-    assert sync.start(Describing, hero=("Unknown", user.id)).result(timeout=60)[:2] == ["HeroRef", "Unknown"]
+    assert sync.start(Describing, hero=("Unknown", user.id)).result(timeout=300)[:2] == ["HeroRef", "Unknown"]
 
 
 def test_step_dsl_named_and_anonymous(user: User) -> None:
@@ -91,7 +91,7 @@ def test_state_machine_ready_performing_finished_canceled_paused(user: User) -> 
     until(run, "paused")
     assert [one.id for one in mine.paused()] == [run.id]
     run.resume()
-    assert run.result(timeout=60) == "asked"
+    assert run.result(timeout=300) == "asked"
     assert [one.id for one in mine.finished()] == [run.id]
     for verb in (run.resume, run.pause, run.cancel):
         with pytest.raises(Conflict, match="finished workflow"):
@@ -131,7 +131,7 @@ def test_single_execution_guarantee_per_workflow(user: User) -> None:
         assert seen(user) == ["in"]
         gate(user).set()
         for one in asked:
-            one.exception(timeout=60)
+            one.exception(timeout=300)
     with suppress(Conflict):  # the last that was asked may have been a resume, and the run may have ended
         run.resume()
     until_step(run, "hold", "success")

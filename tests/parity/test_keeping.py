@@ -92,7 +92,7 @@ def test_lock_based_idempotency_a_second_writer_is_refused(user: User, node: Nod
     node.ask(write_again())
     assert run.journal() == before
     run.resume()
-    assert run.result(timeout=60) == "asked"
+    assert run.result(timeout=300) == "asked"
 
 
 def test_on_exception_pause_is_the_default(user: User) -> None:
@@ -154,7 +154,7 @@ def test_database_enforced_constraints(user: User, node: Node) -> None:
     together = Barrier(12)
 
     def begin() -> str:
-        together.wait(timeout=60)
+        together.wait(timeout=300)
         try:
             return sync.start(Sleeper, hero=user).id
         except AlreadyActive as refused:

@@ -9,7 +9,7 @@ from typing import Any
 
 from detent import sync
 
-PATIENCE = 60.0
+PATIENCE = 300.0
 _NEVER = threading.Event()
 
 

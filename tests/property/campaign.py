@@ -24,8 +24,8 @@ from tests.property.requests_of import Kind, Operation, Request, can_be, cases
 from tests.property.server import served
 
 Tell = Callable[[str], None]
-#: Whether an operation is asked at all.
-Wanted = Callable[[str], bool]
+#: Whether an operation gets requests of that kind.
+Wanted = Callable[[str, Kind], bool]
 Edit = Callable[[dict[str, Any]], None]
 
 #: How many requests an operation gets in one turn, and how long a smaller request that breaks the same is sought.
@@ -81,7 +81,7 @@ class Campaign:
         edit: Edit = lambda document: None,
         pools: Pools | None = None,
         per_turn: int = PER_TURN,
-        wanted: Wanted = lambda label: True,
+        wanted: Wanted = lambda label, kind: True,
     ) -> None:
         """`edit` changes the document before it is read: so a test can make it promise what is not kept."""
         self._url, self._tell, self._per_turn, self._wanted = url, tell, per_turn, wanted
@@ -109,8 +109,7 @@ class Campaign:
         return self.report
 
     def _turns(self, rounds: float) -> Iterator[tuple[int, Operation, Kind]]:
-        found = [result.ok() for result in self._schema.get_all_operations() if isinstance(result, Ok)]
-        operations = [operation for operation in found if self._wanted(operation.label)]
+        operations = [found.ok() for found in self._schema.get_all_operations() if isinstance(found, Ok)]
         turn = done = 0
         while done < rounds and (
             open_ := [(kind, one) for kind in Kind for one in operations if self._is_open(one, kind)]
@@ -125,9 +124,9 @@ class Campaign:
                 turn += 1
 
     def _is_open(self, operation: Operation, kind: Kind) -> bool:
-        """Whether there are such requests, and none of them has broken anything yet."""
+        """Whether there are such requests, they are wanted, and none of them has broken anything yet."""
         broken = ((one.operation, one.kind) for one in self.report.violations)
-        return can_be(operation, kind) and (operation.label, kind) not in broken
+        return can_be(operation, kind) and self._wanted(operation.label, kind) and (operation.label, kind) not in broken
 
     def _try(self, operation: Operation, kind: Kind, turn: int, until: float) -> None:
         """One turn of an operation. Its smallest broken request is kept."""
@@ -192,7 +191,7 @@ def campaign(
     rounds: float = math.inf,
     tell: Tell = lambda text: None,
     per_turn: int = PER_TURN,
-    wanted: Wanted = lambda label: True,
+    wanted: Wanted = lambda label, kind: True,
 ) -> Report:
     """A server of its own on that database, asked for so long or so often."""
     log = folder / f"{database.partition(':')[0]}.log"

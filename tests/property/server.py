@@ -22,7 +22,7 @@ from detent.settings import Settings
 from tests.servers import programs
 
 ROOT = Path(__file__).parents[2]
-PATIENCE = 60.0
+PATIENCE = 300.0
 MISTAKES = frozenset({"api.failed", "engine.error", "engine.lost", "run.quarantined"})
 THIS_MACHINE = ("127.", "::1", "localhost")
 

@@ -39,7 +39,7 @@ from tests.callers import commands_of
 
 RUN_ID = bytes(range(16))
 QUICK = Tuning(lease=5.0, beat=1.0, margin=1.0, poll=0.02, idle_poll=0.05, mail_poll=0.02, watch=0.5, drain=2.0)
-PATIENCE = 60.0
+PATIENCE = 300.0
 
 
 def call_of(

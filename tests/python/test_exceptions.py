@@ -193,7 +193,7 @@ async def test_what_a_thread_still_wants_awaited_when_nobody_waits_any_more_is_c
     with pytest.raises(asyncio.CancelledError):
         await attempt
     release.set()
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(300):
         while not left or left[0].cr_frame is not None:  # noqa: ASYNC110 - a thread tells nobody
             await asyncio.sleep(0.01)
 

@@ -467,7 +467,7 @@ print(asyncio.run(play(Signup, "name", heroes=heroes, hero=tuple(ref))))
 
 def test_models_of_django_are_found_by_their_primary_key(tmp_path: Path) -> None:
     script = DJANGO.replace("FILE", repr(str(tmp_path / "app.db")))
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     found, gone = done.stdout.splitlines()
     assert "HeroRef(type='auth.User', id='3') HeroRef(type='auth.User', id='1')" in found

@@ -41,7 +41,7 @@ def raising(code: PythonRegistry, way: str, make: Any, **options: Any) -> type[W
 @pytest.mark.parametrize("name", NAMES)
 async def test_every_error_becomes_an_outcome_that_can_be_stored(code: PythonRegistry, way: str, name: str) -> None:
     make, wanted = ODD[name]
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(300):
         outcome = await play(raising(code, way, make), "work")
     assert isinstance(outcome, Pause | Reattempt)
     assert isinstance(outcome, Reattempt) is issubclass(type(make()), RetryLater)
@@ -63,7 +63,7 @@ async def test_no_error_takes_a_thread(code: PythonRegistry, name: str) -> None:
     bad = raising(code, "thread", ODD[name][0])
     executor = ClassExecutor(code, Heroes(), pool=ThreadPool(1))
     try:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(300):
             outcomes = []
             for workflow in (bad, bad, Healthy):
                 begun = executor.begin(call_of(workflow, "work"))

@@ -37,7 +37,7 @@ class Account:
         return subprocess.run(
             [str(part) for part in command],
             cwd=cwd, env=environment, user=self.uid, group=self.gid, extra_groups=groups,
-            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False,
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300, check=False,
         )  # fmt: skip
 
     def own(self, folder: Path) -> None:

@@ -48,7 +48,7 @@ class _Forker:
 
     def close(self) -> None:
         self._control.close()
-        self._process.wait(timeout=30)
+        self._process.wait(timeout=300)
 
 
 @cache

@@ -114,7 +114,7 @@ class Target:
         if self._process is None:
             return
         self._process.send_signal(how)
-        self._process.wait(timeout=60)
+        self._process.wait(timeout=300)
         assert self._process.stdout is not None
         self._process.stdout.close()
         self._process = None

@@ -16,7 +16,7 @@ from detent.steps.templates.renderer import Renderer, RenderLimits
 from tests.steps.escapes import ESCAPES, LEAKS, SECRET
 
 #: A bomb must end soon after its limit; a minute means that it hangs.
-PATIENCE = 60.0
+PATIENCE = 300.0
 #: Ordinary documents have time, however busy the machine is.
 GENEROUS = RenderLimits(seconds=60.0)
 #: Templates that take too much: instructions, time, memory or bytes.

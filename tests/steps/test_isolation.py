@@ -136,7 +136,7 @@ async def test_hostile_actions_fail_their_own_attempts_only(step: ActionExecutor
 async def none_left(processes: Processes) -> None:
     """Wait until no process is below the zygote."""
     assert processes.pid is not None
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(300):
         while psutil.Process(processes.pid).children(recursive=True):  # noqa: ASYNC110 - of another process
             await asyncio.sleep(0.05)
 
@@ -157,7 +157,7 @@ async def test_processes_of_the_pool_are_used_again_and_killed_at_their_limit(
 
 
 async def buried(pid: int) -> bool:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(300):
         while psutil.pid_exists(pid):  # noqa: ASYNC110 - of another process
             await asyncio.sleep(0.02)
         await asyncio.sleep(0.1)
@@ -171,14 +171,14 @@ async def test_a_cancelled_attempt_leaves_no_process_and_a_dead_zygote_is_replac
     work = asyncio.ensure_future(call(step, "bad.silent", timeout=None))
     assert processes.pid is not None
     zygote = psutil.Process(processes.pid)
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(300):
         while not zygote.children():  # noqa: ASYNC110 - of another process
             await asyncio.sleep(0.01)
     work.cancel()
     await asyncio.gather(work, return_exceptions=True)
     await none_left(processes)
     lost = asyncio.ensure_future(call(step, "bad.silent", timeout=None))
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(300):
         while not zygote.children():  # noqa: ASYNC110 - as above
             await asyncio.sleep(0.01)
     zygote.kill()

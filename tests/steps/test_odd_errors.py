@@ -49,7 +49,7 @@ async def test_every_error_is_a_failure_that_can_be_stored(
 ) -> None:
     make, code = ODD[name]
     add(registry, way, make)
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(300):
         outcome = await perform(step, "go", timeout=None)
         assert done(await perform(step, "well"))["output"] == "fine"
     assert isinstance(outcome, Fail)

@@ -12,7 +12,7 @@ import pytest
 
 from detent.steps.user_code import ThreadPool, TimeLimit
 
-PATIENCE = 60.0
+PATIENCE = 300.0
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 
 from detent.steps.user_code import CommitGuard, ThreadPool, TimeLimit, run_on_loop
 
-PATIENCE = 60.0
+PATIENCE = 300.0
 SHORT = 0.01
 
 

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 from detent.store.sql.postgres.connection import Address, Connection, connect
 
-PATIENCE = 60.0
+PATIENCE = 300.0
 WAITING = """
 select count(*) from pg_stat_activity
 where datname = current_database() and wait_event_type = 'Lock' and state = 'active'"""

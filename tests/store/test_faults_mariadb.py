@@ -88,7 +88,7 @@ async def test_b7_a_database_that_swallows_everything_is_given_up(far: MysqlStor
         with pytest.raises(StoreBusy):
             await far.run(1, run)
 
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(300):
         await asyncio.gather(write(), read())
     proxy.heal()
     proxy.cut_all()

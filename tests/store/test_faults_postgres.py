@@ -152,7 +152,7 @@ async def test_b6_a_primary_that_became_read_only_is_left_for_the_new_one(
         proxy.switch("127.0.0.1", postgres.port)  # new connections reach the new primary, the old one stays open
         flushed = None
         refusals = []
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(300):
             while flushed is None:  # the old primary has read its new configuration when it refuses
                 try:
                     flushed = await moved.flush(node.id, node.epoch, Flush(entries=[entry(run)]))

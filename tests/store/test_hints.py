@@ -29,7 +29,7 @@ class Ear:
         return self._count
 
     async def until(self, count: int) -> None:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(300):
             while self._count < count:
                 self._changed.clear()
                 await self._changed.wait()
@@ -74,7 +74,7 @@ async def test_listening_ends_with_its_connection(postgres_store: PostgresStore,
 
             await eventually(listens, "it does not listen")
             await watcher.execute(f"select pg_terminate_backend(pid) from ({LISTENERS}) listening")
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(300):
             await ear.listening
     finally:
         await ear.close()

@@ -150,7 +150,7 @@ async def postponed_run(url: str, monkeypatch: pytest.MonkeyPatch, *, asks_first
     With `asks_first` the node opens the run by what it knew of the workflow before the claim."""
     other = await open_store(url, SystemClock())
     try:
-        async with asyncio.timeout(60), run_app(Settings(database_url=url)) as app:
+        async with asyncio.timeout(300), run_app(Settings(database_url=url)) as app:
             commands = app.commands.for_caller(local_caller("test"))
             row, _, _ = await commands.workflows.save('{"name": "late", "tasks": {"a": {"action": "core.echo"}}}')
             claim, about_to, may_claim = app.store.claim, asyncio.Event(), asyncio.Event()

@@ -386,7 +386,7 @@ async def test_messages_that_race_with_parking_are_all_consumed(postgres_store: 
             )
             seen.extend(int(found.data) for found in mail)
 
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(300):
         await asyncio.gather(*(send(offset) for offset in range(4)), *(work(node) for node in nodes))
     assert sorted(seen) == list(range(sent))
 

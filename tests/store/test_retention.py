@@ -37,7 +37,7 @@ async def flushing(node: Node, ended: asyncio.Event, made: list[int]) -> None:
     run = await node.started()
     while not ended.is_set():
         made.append(len(made) + 1)
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(300):
             assert await node.store.flush(node.id, node.epoch, Flush(entries=[entry(run, made[-1])]))
         await asyncio.sleep(0.001)
 

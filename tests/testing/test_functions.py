@@ -152,7 +152,7 @@ def test_a_function_without_a_run_is_refused_when_it_is_defined() -> None:
 
 @workflow(name="testing-runs-out")
 async def runs_out(run: Run) -> None:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(300):
         await run.sleep("1h")
 
 

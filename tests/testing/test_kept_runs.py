@@ -21,7 +21,7 @@ DEFINITIONS = {"yaml"}
 
 
 def program(folder: Path, *arguments: str) -> str:
-    done = programs.run([sys.executable, *arguments], cwd=folder, env=environment(folder), timeout=90)
+    done = programs.run([sys.executable, *arguments], cwd=folder, env=environment(folder), timeout=300)
     assert done.returncode in (0, 1), done.stdout + done.stderr
     return done.stdout + done.stderr
 

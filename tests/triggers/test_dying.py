@@ -14,7 +14,7 @@ from tests.cli.program import Program, started
 
 WORKFLOW = "name: w\ntrigger: webhook\ntasks: {a: {action: core.echo}}\n"
 TRIGGERS = "/api/v1/triggers"
-PATIENCE = 60.0
+PATIENCE = 300.0
 
 
 class Served:

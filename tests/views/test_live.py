@@ -146,7 +146,7 @@ def stage() -> Stage:
 
 
 async def event_of(stream: AsyncGenerator[LiveEvent | None, None]) -> tuple[str, Any, str]:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(300):
         event = await anext(stream)
     assert event is not None
     return event.name, msgspec.json.decode(event.data), event.cursors
@@ -177,7 +177,7 @@ async def test_many_listeners_of_one_run_share_the_reads_of_its_journal(stage: S
         await asyncio.sleep(PERIOD)
         world.written = number - 1
         world.write()
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(300):
         found = await asyncio.gather(*tasks)
     assert found == [list(range(1, 21))] * listeners
     # Every entry may cost a read or two of the one feed; each listener costs none.
@@ -219,7 +219,7 @@ async def test_the_last_event_of_a_run_has_its_final_status_and_nothing_follows(
         assert cursors.split(",")[0] == "2"
         await stage.feeds.close()
         with pytest.raises(StopAsyncIteration):
-            async with asyncio.timeout(60):
+            async with asyncio.timeout(300):
                 await anext(stream)
 
 
@@ -286,7 +286,7 @@ async def test_a_list_says_which_rows_changed_how_many_are_new_and_which_are_gon
 async def test_an_empty_list_counts_its_first_run(stage: Stage) -> None:
     async with aclosing(stage.follow(RunsTopic("runs:", "", ()), ValueTopic("inbox", "inbox"))) as stream:
         await event_of(stream)  # of the inbox: the list was read as well, or is read soon
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(300):
             while not stage.world.reads["newest"]:  # noqa: ASYNC110 - a reader tells nobody that nothing changed
                 await asyncio.sleep(PERIOD)
         await asyncio.sleep(10 * PERIOD)
@@ -302,7 +302,7 @@ async def test_firings_are_counted_if_they_are_new_and_named_if_their_state_chan
     topics = (FiringsTopic("firings:type=webhook", "type=webhook"), ValueTopic("inbox", "inbox"))
     async with aclosing(stage.follow(*topics)) as stream:
         await event_of(stream)  # of the inbox
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(300):
             while not world.reads["firings"]:  # noqa: ASYNC110 - a reader tells nobody that nothing changed
                 await asyncio.sleep(PERIOD)
         await asyncio.sleep(10 * PERIOD)
@@ -358,7 +358,7 @@ async def test_a_stream_waits_while_the_database_is_away(stage: Stage) -> None:
             await asyncio.sleep(PERIOD)
         assert not waiting.done()
         stage.world.is_away = False
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(300):
             event = await waiting
         assert event is not None
         assert event.name == "inbox"

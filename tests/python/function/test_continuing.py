@@ -72,12 +72,12 @@ async def test_a_cancelled_parent_takes_the_last_run_of_its_child_with_it(url: s
     async with engine(url) as app:
         run = await begin(app, "waits_for_one_that_goes_on")
         expected = ["completed", "completed", "running"]
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(300):
             while [child.status for child in await children(app, run)] != expected:  # noqa: ASYNC110 - only the store
                 await asyncio.sleep(0.02)
         await commands_of(app).control.cancel(run)
         await until(app, run, lambda document: document["status"] == "cancelled")
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(300):
             while (await children(app, run))[2].status != "cancelled":  # noqa: ASYNC110 - likewise
                 await asyncio.sleep(0.02)
 
@@ -86,7 +86,7 @@ async def test_a_parent_that_moved_to_another_node_still_follows_its_child(tmp_p
     url = f"sqlite:///{tmp_path}/detent.db"
     async with engine(url) as app:
         run = await begin(app, "has_counted", pause=0.5)
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(300):
             while len(await children(app, run)) < 3:  # noqa: ASYNC110 - only the store knows
                 await asyncio.sleep(0.02)
     async with engine(url) as app:
@@ -115,7 +115,7 @@ def unread(monkeypatch: pytest.MonkeyPatch, is_on_its_way: Callable[[Mail], bool
 
 
 async def statuses(app: App, run: str, expected: list[str]) -> None:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(300):
         while [child.status for child in await children(app, run)] != expected:  # noqa: ASYNC110 - only the store
             await asyncio.sleep(0.02)
 

@@ -40,7 +40,7 @@ async def told(bodies: StepRunner, work: StepWork) -> StepResult | Fail:
     """How it went; it must not be told twice."""
     heard: list[StepResult | Fail] = []
     bodies.begin(work, CONTEXT, heard.append)
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(300):
         while not heard:  # noqa: ASYNC110 - it is a plain callback
             await asyncio.sleep(0.001)
     await asyncio.sleep(0)
@@ -132,7 +132,7 @@ MAKERS: dict[str, Any] = {**{name: ODD[name][0] for name in NAMES}, "mute timeou
 
 async def outcome_of(function: Any, make: Any) -> Outcome | None:
     MAKE[:] = [make]
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(300):
         return await Stage(function).attempt()
 
 

@@ -162,7 +162,7 @@ async def test_a_retry_that_comes_due_during_a_pause_is_made_when_the_run_goes_o
         await asyncio.sleep(1.5)  # longer than the retry has to wait
         assert len(TRIES) == 1
         await commands_of(app).control.resume(run)
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(300):
             while len(TRIES) < 2:  # noqa: ASYNC110 - it is made while the other one is still in flight
                 await asyncio.sleep(0.02)
         GATE.set()
