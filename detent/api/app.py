@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from functools import cache
 from typing import Final
 
 from litestar import Litestar, get
-from litestar.datastructures import State
 from litestar.exceptions import HTTPException
 from litestar.openapi import OpenAPIConfig
 from litestar.plugins import PluginProtocol
 from litestar.plugins.core import MsgspecDIPlugin
-from litestar.types import ASGIApp
+from litestar.types import ASGIApp, Receive, Scope, Send
 
+from detent.api.context import ApiContext, context_of, put_context
 from detent.api.errors import on_detent_error, on_http_error, on_surprise
 from detent.api.openapi.operations import TAGS, operation_id, refusals
 from detent.api.openapi.page import DocsPage, show_openapi
@@ -41,16 +41,13 @@ from detent.api.routes import (
     workflows,
 )
 from detent.api.routes.catalog import connectors, imports
-from detent.api.server.guards import OriginGuard, Throttle, known_hosts
+from detent.api.server.guards import OriginGuard, known_hosts
 from detent.app import App
 from detent.auth.caller import Caller, local_caller
-from detent.commands import Commands
 from detent.documents.answers import Health
 from detent.errors import DetentError, StoreError, Unavailable
-from detent.triggers.commands import TriggerCommands
 from detent.values.limits import INPUT_LIMIT
 from detent.version import VERSION
-from detent.views.feeds import Feeds
 
 #: Seconds that `/health/ready` waits for the database.
 PATIENCE: Final = 2.0
@@ -66,12 +63,13 @@ async def live() -> Health:
 async def ready(request: AnyRequest) -> Health:
     """Answer `ok` while the engine can take work and the database can be written. Otherwise answer 503; `message` says
     why."""
-    outage = request.app.state["outage"]()
+    context = context_of(request.scope)
+    outage = context.outage()
     if outage is not None:
         raise Unavailable(outage)
     try:
         async with asyncio.timeout(PATIENCE):
-            await request.app.state["check"]()
+            await context.check()
     except TimeoutError:
         raise Unavailable("the database does not answer") from None
     except StoreError as error:
@@ -108,7 +106,7 @@ ROUTES = [
 ]
 
 
-class _Api(Litestar):
+class _Routes(Litestar):
     """Litestar without its plugins for pydantic and attrs, which it adds if these packages are installed.
 
     Loading the plugins and asking them about every route is half of the start-up time. No model here needs them."""
@@ -118,39 +116,15 @@ class _Api(Litestar):
         return [*plugins, MsgspecDIPlugin()]
 
 
-def build_api(
-    commands: Commands,
-    trigger_commands: TriggerCommands,
-    feeds: Feeds,
-    *,
-    outage: Callable[[], str | None],
-    check: Callable[[], Awaitable[object]],
-    base_url: str,
-    loose: bool = False,
-) -> Litestar:
-    """Build the API in front of the commands of one engine. `outage` returns why the engine takes no work, or `None`.
-    `check` raises StoreError if the database does not answer. With `loose` the API answers to any host name."""
-    hosts = known_hosts(base_url, loose=loose)
+@cache
+def build_routes() -> Litestar:
+    """Build the routes, once per process: that takes longer than everything else at the start of an app."""
 
     def guard(app: ASGIApp) -> ASGIApp:
-        return OriginGuard(app, hosts)
+        return OriginGuard(app, lambda scope: context_of(scope).hosts)
 
-    return _Api(
+    return _Routes(
         route_handlers=ROUTES,
-        state=State(
-            {
-                "caller": commands.caller,
-                "commands": commands,
-                "triggers": trigger_commands,
-                "feeds": feeds,
-                "live": topics.build_hub(commands, feeds),
-                "outage": outage,
-                "check": check,
-                "guesses": Throttle(),
-                "forgeries": Throttle(),
-                "hosts": hosts,
-            }
-        ),
         exception_handlers={DetentError: on_detent_error, HTTPException: on_http_error, Exception: on_surprise},
         middleware=[guard],
         request_max_body_size=INPUT_LIMIT,
@@ -179,15 +153,31 @@ def api_caller() -> Caller:
     return local_caller("api")
 
 
-def api_of(app: App) -> Litestar:
+class Api:
+    """The API of one running app: an ASGI application."""
+
+    def __init__(self, context: ApiContext) -> None:
+        self.context = context
+        self._routes = build_routes()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        put_context(scope, self.context)
+        await self._routes(scope, receive, send)
+
+
+def api_of(app: App) -> Api:
     """Build the API of a running app."""
     caller = api_caller()
-    return build_api(
-        app.commands.for_caller(caller),
-        app.triggers.for_caller(caller),
-        app.feeds,
-        outage=app.engine.outage,
-        check=app.store.check,
-        base_url=app.base_url,
-        loose=app.settings.allow_loose_auth,
+    commands = app.commands.for_caller(caller)
+    return Api(
+        ApiContext(
+            caller=commands.caller,
+            commands=commands,
+            triggers=app.triggers.for_caller(caller),
+            feeds=app.feeds,
+            live=topics.build_hub(commands, app.feeds),
+            outage=app.engine.outage,
+            check=app.store.check,
+            hosts=known_hosts(app.base_url, loose=app.settings.allow_loose_auth),
+        )
     )

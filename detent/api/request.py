@@ -17,7 +17,7 @@ from urllib.parse import parse_qsl
 
 from litestar import Request
 
-from detent.auth.caller import Caller
+from detent.api.context import context_of
 from detent.commands import Commands
 from detent.errors import InvalidInput, Problem
 from detent.ids import InvalidId
@@ -35,26 +35,22 @@ T = TypeVar("T")
 
 def commands(request: AnyRequest) -> Commands:
     """Return the commands, bound to the caller of a request."""
-    found: Commands = request.app.state["commands"]
-    return found
+    return context_of(request.scope).commands
 
 
 def tenant_of(request: AnyRequest) -> int:
     """Return the tenant of the caller of a request."""
-    caller: Caller = request.app.state["caller"]
-    return caller.tenant
+    return context_of(request.scope).caller.tenant
 
 
 def triggers(request: AnyRequest) -> TriggerCommands:
     """Return the commands on triggers, bound to the caller of a request."""
-    found: TriggerCommands = request.app.state["triggers"]
-    return found
+    return context_of(request.scope).triggers
 
 
 def feeds(request: AnyRequest) -> Feeds:
     """Return the feeds, which know when runs change and end."""
-    found: Feeds = request.app.state["feeds"]
-    return found
+    return context_of(request.scope).feeds
 
 
 def read_json(data: bytes, *, empty: Any, limit: int = INPUT_LIMIT) -> Any:

@@ -11,9 +11,7 @@ from threading import Thread, get_ident
 from typing import Any, Final, TypeVar
 from urllib.parse import unquote
 
-from litestar import Litestar
-
-from detent.api.app import api_caller, api_of
+from detent.api.app import Api, api_caller, api_of
 from detent.api.server.fast_path import FastPath
 from detent.api.server.guards import Throttle
 from detent.app import App, build_app
@@ -54,7 +52,7 @@ class InProcessTransport:
         self._saves_code = saves_code
         self._commands = app.commands.for_caller(api_caller())
         self._fast_path = FastPath(self._route, self._commands, Throttle(), None)
-        self._api: Litestar | None = None
+        self._api: Api | None = None
 
     def send(self, request: Request) -> Answer:
         if running_loop() is self._loop or get_ident() == self._thread:

@@ -80,15 +80,13 @@ Release = Callable[[str, str], None]
 @pytest.fixture
 def release(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Release:
     """Be a release of Detent that was made for a revision and knows the migrations up to another."""
-    folder = tmp_path / "made_up"
-    folder.mkdir()
 
     def be(head: str, newest: str) -> None:
+        folder = tmp_path / f"made_up_{newest}"
+        folder.mkdir(exist_ok=True)
         for revision, text in MADE_UP.items():
-            file = folder / f"{revision}_made_up.py"
-            file.unlink(missing_ok=True)
             if revision <= newest:
-                file.write_text(text)
+                (folder / f"{revision}_made_up.py").write_text(text)
         monkeypatch.setattr(plan, "FOLDERS", [*FOLDERS, folder])
         monkeypatch.setattr(schema, "HEAD", head)
 

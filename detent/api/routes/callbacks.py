@@ -10,6 +10,7 @@ from litestar import MediaType, Response, post, route
 from litestar.params import FromPath
 from litestar.types import HTTPScope
 
+from detent.api.context import context_of
 from detent.api.errors import REFUSALS, refuse_callback
 from detent.api.openapi.operations import TakesAnything, answers, refusals
 from detent.api.request import AnyRequest, commands
@@ -152,8 +153,7 @@ def _page(html: str, status: int) -> Response[Any]:
 
 
 def _guesses(request: AnyRequest) -> Throttle:
-    found: Throttle = request.app.state["guesses"]
-    return found
+    return context_of(request.scope).guesses
 
 
 def _count_guess(guesses: Throttle, scope: HTTPScope) -> None:

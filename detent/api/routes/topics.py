@@ -8,6 +8,7 @@ from urllib.parse import parse_qsl, unquote, urlencode
 
 from litestar import Response, get
 
+from detent.api.context import context_of
 from detent.api.filters import read_run_page
 from detent.api.openapi.operations import TEXT, header, operation, query, refusals
 from detent.api.request import AnyRequest, QueryValues, aliases, commands, grouped
@@ -138,8 +139,7 @@ async def stream_topics(request: AnyRequest) -> Response[bytes]:
     of them. A comment is sent every 15 s."""
     topics = await read_topics(commands(request), request.scope["query_string"])
     cursors = read_cursors(request.headers.get("last-event-id", ""), len(topics))
-    hub: LiveHub = request.app.state["live"]
-    return EventStream(_frames(hub, topics, cursors))
+    return EventStream(_frames(context_of(request.scope).live, topics, cursors))
 
 
 async def _frames(hub: LiveHub, topics: Sequence[Topic], cursors: dict[int, str]) -> Frames:

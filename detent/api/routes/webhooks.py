@@ -13,6 +13,7 @@ from litestar.openapi.spec import Schema
 from litestar.openapi.spec.enums import OpenAPIType
 from litestar.params import FromPath
 
+from detent.api.context import context_of
 from detent.api.errors import ILLEGAL_STATE, INVALID, refuse
 from detent.api.openapi import examples
 from detent.api.openapi.operations import (
@@ -148,7 +149,7 @@ async def _incoming(request: AnyRequest) -> FiringPayload:
 
 async def _receive(request: AnyRequest, trigger: TriggerRow, incoming: FiringPayload) -> Answer:
     def count_forged() -> None:
-        wait = request.app.state["forgeries"].count(request.client.host if request.client else "")
+        wait = context_of(request.scope).forgeries.count(request.client.host if request.client else "")
         if wait is not None:
             raise LimitExceeded("too many requests with an invalid signature", wait)
 
@@ -158,7 +159,7 @@ async def _receive(request: AnyRequest, trigger: TriggerRow, incoming: FiringPay
 
 
 async def _start(request: AnyRequest, workflow: str) -> Answer:
-    reason = reason_against(request.scope, request.app.state["hosts"])
+    reason = reason_against(request.scope, context_of(request.scope).hosts)
     if reason:
         raise Forbidden(reason)
     incoming = await _incoming(request)

@@ -8,6 +8,7 @@ URLs are open to every caller: their token is the key.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Final, cast
 from urllib.parse import urlsplit
@@ -50,14 +51,16 @@ _READS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 class OriginGuard:
-    """Middleware that refuses requests of other origins. `hosts` are the names of this API; `None` allows all."""
+    """Middleware that refuses requests of other origins. `hosts_of` returns the names of the API that a request was
+    sent to; `None` allows all."""
 
-    def __init__(self, app: ASGIApp, hosts: frozenset[str] | None) -> None:
-        self._app, self._hosts = app, hosts
+    def __init__(self, app: ASGIApp, hosts_of: Callable[[Scope], frozenset[str] | None]) -> None:
+        self._app = app
+        self._hosts_of = hosts_of
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if not scope["path"].startswith(_OPEN):
-            reason = reason_against(cast("HTTPScope", scope), self._hosts)  # this API has no WebSocket routes
+            reason = reason_against(cast("HTTPScope", scope), self._hosts_of(scope))  # this API has no WebSocket routes
             if reason:
                 raise Forbidden(reason)
         await self._app(scope, receive, send)

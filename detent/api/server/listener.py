@@ -53,7 +53,7 @@ async def listening(
     `front` gets the API and its base URL, and returns what is served instead."""
     hosts = known_hosts(app.base_url, loose=app.settings.allow_loose_auth)
     api = api_of(app)
-    served: ASGIApp = FastPath(api, app.commands.for_caller(api_caller()), api.state["guesses"], hosts)
+    served: ASGIApp = FastPath(api, app.commands.for_caller(api_caller()), api.context.guesses, hosts)
     config = uvicorn.Config(
         served if front is None else front(served, app.base_url),
         http=LimitedHttpProtocol,

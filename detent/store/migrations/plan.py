@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import os
 import re
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -58,7 +59,7 @@ class Migration(NamedTuple):
 
 def revisions() -> list[str]:
     """Return every revision this code knows, oldest first."""
-    return [step.revision for step in reversed(list(_scripts().walk_revisions()))]
+    return [step.revision for step in reversed(list(_scripts(tuple(FOLDERS)).walk_revisions()))]
 
 
 def plan(
@@ -69,7 +70,7 @@ def plan(
     The list is empty if a newer Detent made tables that this code can use. It is also empty if `only_up` is given and
     the goal is an older revision. Raise SchemaMismatch if a revision is unknown, or if a downgrade deletes data and
     `force` is not given."""
-    scripts, current, known = _scripts(), stored.revision, [BASE, *revisions()]
+    current, known = stored.revision, [BASE, *revisions()]
     goal = to or known[-1]
     if goal not in known:
         raise SchemaMismatch(f"{goal!r} is not a revision of this Detent; it knows {', '.join(known)}")
@@ -85,7 +86,7 @@ def plan(
     if only_up and start > end:
         return []
     path = known[start : end + 1] if start <= end else known[end : start + 1][::-1]
-    made = [_migration(scripts, dialect, before, after) for before, after in pairwise(path)]
+    made = [_migration(tuple(FOLDERS), dialect, before, after) for before, after in pairwise(path)]
     lost = [text for migration in made if migration.is_down for text in migration.destroys()]
     if lost and not force:
         raise SchemaMismatch(
@@ -95,7 +96,10 @@ def plan(
     return made
 
 
-def _migration(scripts: ScriptDirectory, dialect: str, before: str, after: str) -> Migration:
+@cache
+def _migration(folders: tuple[Path, ...], dialect: str, before: str, after: str) -> Migration:
+    """Write the statements of one migration. A process that makes many databases writes them once."""
+    scripts = _scripts(folders)
     is_down = after == BASE or (before != BASE and after < before)
     module = scripts.get_revision(before if is_down else after).module
     oldest_before, oldest_after = (
@@ -103,7 +107,7 @@ def _migration(scripts: ScriptDirectory, dialect: str, before: str, after: str) 
     )
     buffer = io.StringIO()
     migrate = command.downgrade if is_down else command.upgrade
-    migrate(_config(dialect, buffer), f"{before}:{after}", sql=True)
+    migrate(_config(folders, dialect, buffer), f"{before}:{after}", sql=True)
     *changes, note = split(buffer.getvalue())
     if after == BASE:
         statements = [*changes, "drop table alembic_version"]  # without tables there is no revision to store
@@ -137,13 +141,14 @@ def _short(statement: str) -> str:
     return " ".join(statement.split())[:60]
 
 
-def _scripts() -> ScriptDirectory:
-    return ScriptDirectory.from_config(_config("sqlite", io.StringIO()))
+@cache
+def _scripts(folders: tuple[Path, ...]) -> ScriptDirectory:
+    return ScriptDirectory.from_config(_config(folders, "sqlite", io.StringIO()))
 
 
-def _config(dialect: str, buffer: io.StringIO) -> Config:
+def _config(folders: tuple[Path, ...], dialect: str, buffer: io.StringIO) -> Config:
     config = Config(output_buffer=buffer, attributes={"dialect": dialect})
     config.set_main_option("script_location", str(_FOLDER))
     config.set_main_option("path_separator", "os")
-    config.set_main_option("version_locations", os.pathsep.join(map(str, FOLDERS)))
+    config.set_main_option("version_locations", os.pathsep.join(map(str, folders)))
     return config
