@@ -1,8 +1,8 @@
 """Start Python programs by forking a process that has already imported Detent.
 
 Such a program is a process like any other: it has its own pid, session, signals, files and exit code. It shares only
-the import of Detent and its dependencies, which costs up to a second of CPU per start. `tests.servers.programs` starts
-this script and sends it one order per program.
+the import of Detent and its dependencies and the building of the routes, which cost a second of CPU per start.
+`tests.servers.programs` starts this script and sends it one order per program.
 """
 
 import atexit
@@ -59,6 +59,13 @@ def preload() -> None:
         if not found.name.startswith(LEFT_OUT):
             importlib.import_module(found.name)
     cli.main = entry  # the module of that name has replaced it
+    # What a server builds first, too: the routes, and the statements that make its tables.
+    from detent.api.app import build_routes
+    from detent.store.migrations.plan import plan
+    from detent.store.sql.schema import StoredRevision
+
+    build_routes()
+    plan("sqlite", StoredRevision(None))
 
 
 class Forker:
