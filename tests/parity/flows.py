@@ -224,7 +224,7 @@ class Deciding(Workflow):
     name = "parity-deciding"
     hero: User
     step("first", note)
-    step("second", note, wait=0.3, skip_if=lambda self: self.hero.is_active)
+    step("second", note, wait="1h", skip_if=lambda self: self.hero.is_active)
 
 
 class Blanket(Workflow):
@@ -232,7 +232,7 @@ class Blanket(Workflow):
     hero: User
     cancel_if(lambda self: self.hero.is_gone)
     step("first", note)
-    step("second", note, wait=0.2)
+    step("second", note, wait="1h")
     step("third", note)
 
 
@@ -263,7 +263,7 @@ class Sleeper(Workflow):
 class Orphan(Workflow):
     name = "parity-orphan"
     step("first", note)
-    step("second", note, wait=0.2)
+    step("second", note, wait="1h")
 
 
 class Cleanup(Orphan):

@@ -85,7 +85,10 @@ class LinkWorld(World):
     def _check_entry(self, entry: Entry, before: dict[LinkKey, LinkRow]) -> None:
         if entry.kind != Kind.ENDED or entry.step is None:
             return
-        error = decode_data(entry.data).error
+        data = decode_data(entry.data)
+        if data.by is not None:
+            return  # a person resolved an uncertain step, and a person names no resources
+        error = data.error
         effect = self.ledger.attempt(entry.run, entry.step, entry.attempt)
         if error is not None and error.code == CONFLICT:
             key = (entry.tenant, error.detail["system"], error.detail["type"], error.detail["id"])
