@@ -14,16 +14,12 @@ from contextlib import asynccontextmanager, closing, contextmanager
 from typing import Any, cast
 
 import uvicorn
-from litestar import Litestar
-from litestar.datastructures import State
-from litestar.exceptions import HTTPException
 
-from detent.api.errors import on_detent_error, on_http_error, on_surprise
-from detent.api.routes.streams import ROUTES
+from detent.api.app import Api
+from detent.api.context import ApiContext
 from detent.api.server.protocol import Connection
 from detent.auth.caller import local_caller
 from detent.clock import SystemClock
-from detent.errors import DetentError
 from detent.ids import RUN, new_id, show
 from detent.observe import emit
 from detent.process import bind, run_process
@@ -111,11 +107,18 @@ async def streaming(store: object, *, patience: float = 30.0) -> AsyncIterator[t
             super().connection_lost(exc)
 
     Impatient.patience = patience
-    api = Litestar(
-        route_handlers=ROUTES,
-        state=State({"feeds": feeds, "caller": local_caller("test")}),
-        exception_handlers={DetentError: on_detent_error, HTTPException: on_http_error, Exception: on_surprise},
-        logging_config=None,
+    nothing = cast("Any", None)
+    api = Api(
+        ApiContext(
+            caller=local_caller("test"),
+            commands=nothing,
+            triggers=nothing,
+            feeds=feeds,
+            live=nothing,
+            outage=nothing,
+            check=nothing,
+            hosts=None,
+        )
     )
     config = uvicorn.Config(api, log_config=None, access_log=False, lifespan="off", http=Impatient)
     config.timeout_graceful_shutdown = 5
