@@ -352,6 +352,19 @@ async def test_no_more_attempts_run_at_once_than_there_are_slots() -> None:
 
 
 @virtual
+async def test_a_delay_between_attempts_takes_no_slot() -> None:
+    async with rig() as world:
+        await world.engine(slots=1)
+        world.hands.scripts["a"] = lambda call: failed() if call.attempt == 1 else done()
+        retries = {"attempts": 1, "delay": "60s", "jitter": False}
+        run = await world.start({"a": {"action": "core.echo", "retries": retries}})
+        await world.until(lambda: world.kinds(run) == [("retry", "a")])
+        other = await world.start({"b": {}})
+        await world.ended(other, 5)
+        assert await world.ended(run, 120) == "completed"
+
+
+@virtual
 async def test_a_wide_run_leaves_slots_to_the_others() -> None:
     async with rig() as world:
         await world.engine(slots=2)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from tests.sim import link_bugs, map_bugs, test_child_steps, test_functions
-from tests.sim.campaign import kill, run_campaign
+from tests.sim.campaign import cheapest, kill, run_campaign
 from tests.sim.child_world import ChildWorld, MapWorld
 from tests.sim.collecting_world import CollectingWorld
 from tests.sim.counters import Counters
@@ -21,6 +21,9 @@ from tests.sim.mutants import FOUND, MUTANTS, RECORD, Mutant
 from tests.sim.world import World
 
 WORLDS = 5_000
+#: Worlds among which one is looked for that shows a bug with little work, and how many callbacks are little.
+CHOICE = 20
+LITTLE = 5_000
 
 
 class Sort(NamedTuple):
@@ -87,19 +90,28 @@ def _replay(sort: type[World], seed: int, events: int) -> int:
 
 def _kill_mutants(sorts: Sequence[Sort], *, record: bool) -> int:
     survivors = 0
-    found = dict(FOUND)
     mutants = [(sort, mutant) for sort in sorts for mutant in sort.mutants]
     for sort, mutant in mutants:
+        if record:
+            _record(mutant, sort.world)
         campaign = kill(mutant, WORLDS, sort.world)
         survivors += campaign.broken is None
-        if campaign.seed is not None:
-            found[mutant.name] = campaign.seed
-        if record:
-            RECORD.write_text(json.dumps(found, indent=2, sort_keys=True) + "\n")
         fate = "SURVIVED" if campaign.broken is None else "killed"
-        print(f"{fate:8} {campaign.seconds:6.2f} s {campaign.worlds:5} worlds  {mutant.name}: {campaign.broken}"[:200])
+        print(
+            f"{fate:8} {campaign.seconds:6.2f} s {campaign.worlds:5} worlds  {mutant.name}: {campaign.broken}"[:200],
+            flush=True,
+        )
     print(f"{len(mutants) - survivors} of {len(mutants)} mutants killed")
     return 1 if survivors else 0
+
+
+def _record(mutant: Mutant, world: type[World]) -> None:
+    """Write down a world that shows a bug with little work. One that was written down stays if it still does."""
+    known = run_campaign(mutant.seeds(1), mutant=mutant, world=world)
+    if mutant.name not in FOUND or known.broken is None or known.handles > LITTLE:
+        seed = cheapest(mutant, CHOICE, LITTLE, world) or kill(mutant, WORLDS, world).seed
+        FOUND[mutant.name] = 1 if seed is None else seed
+        RECORD.write_text(json.dumps(FOUND, indent=2, sort_keys=True) + "\n")
 
 
 if __name__ == "__main__":

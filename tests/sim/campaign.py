@@ -8,11 +8,10 @@ import time
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from tests.sim.counters import Counters
 from tests.sim.mutants import NO_MUTANT, Mutant
-from tests.sim.store import ModelStore
 from tests.sim.world import World
 
 #: Worlds after which every counter of `SOMETIMES` must have moved.
@@ -27,6 +26,7 @@ class Campaign:
     worlds: int = 0
     seconds: float = 0.0
     simulated: float = 0.0
+    handles: int = 0  # callbacks of the loops: how much work it was, the same on every machine
     seed: int | None = None
     broken: str | None = None
 
@@ -64,6 +64,7 @@ def run_campaign(
             campaign.broken = lived.run()
             campaign.worlds += 1
             campaign.simulated += lived.loop.time()
+            campaign.handles += lived.loop.handles
             campaign.seconds = time.perf_counter() - begun
             if campaign.broken is not None:
                 campaign.seed = seed
@@ -90,9 +91,25 @@ def kill(mutant: Mutant, worlds: int, world: type[World] = World) -> Campaign:
     return run_campaign(mutant.seeds(worlds), mutant=mutant, world=world)
 
 
+def cheapest(mutant: Mutant, worlds: int, little: int, world: type[World] = World) -> int | None:
+    """Return the first of so many worlds that shows the bug with little work, else the one that does with the least."""
+    least, chosen = math.inf, None
+    for seed in range(1, worlds + 1):
+        found = run_campaign([seed], mutant=mutant, world=world)
+        if found.broken is None or found.handles >= least:
+            continue
+        healthy = run_campaign([seed], mutant=mutant.healed(), world=world)
+        work = found.handles + healthy.handles
+        if healthy.broken is None and work < least:
+            least, chosen = work, seed
+        if least <= little:
+            break
+    return chosen
+
+
 def check_found(mutant: Mutant, worlds: int, world: type[World] = World) -> None:
     """The bug breaks a rule in one of so many worlds, and nothing is broken in that world without it."""
     found = kill(mutant, worlds, world)
     assert found.seed is not None, f"it was not found in {found.worlds} worlds"
-    healthy = run_campaign([found.seed], mutant=replace(mutant, patches=(), store=ModelStore), world=world)
+    healthy = run_campaign([found.seed], mutant=mutant.healed(), world=world)
     assert healthy.broken is None, f"world {found.seed} is broken without the bug: {healthy.broken}"

@@ -382,9 +382,11 @@ OF_TURNS: Final[dict[str, Patches]] = {
 OF_FIRINGS: Final[dict[str, Patches]] = {
     "a firing starts without its request id": ((processing, "_start_request", _fire_without_a_name),),
 }
-OF_STARTS: Final[dict[str, Patches]] = {
+OF_ARCHIVES: Final[dict[str, Patches]] = {
     "nothing asks whether a workflow is archived": ((Runner, "open", _let_it_begin),),
     "a claim asks whether a workflow is archived": ((Claims, "_take", _ask_at_the_claim), (Runner, "open", _as_asked)),
+}
+OF_STARTS: Final[dict[str, Patches]] = {
     "a refused start is kept in memory": ((Runner, "_was_not_started", _keep_what_was_refused),),
     "a delayed run is opened when it is claimed": (
         (Claims, "_bring_in", _open_at_once),

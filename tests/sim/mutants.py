@@ -85,6 +85,10 @@ class Mutant:
         first = FOUND.get(self.name, 1)
         return range(first, first + count)
 
+    def healed(self) -> Mutant:
+        """The same worlds without the bug."""
+        return replace(self, patches=(), store=ModelStore)
+
     @contextmanager
     def applied(self) -> Iterator[None]:
         """The engine has the bug for so long."""
@@ -166,6 +170,12 @@ def _crowded(swarm: Swarm) -> Swarm:
 def _asking(swarm: Swarm) -> Swarm:
     """The same is asked for again and again, sooner and later, while workflows change."""
     return replace(swarm, runs=8, requests=0.9, delays=0.4, edits=60.0, nodes=2)
+
+
+def _archiving(swarm: Swarm) -> Swarm:
+    """Every start is for later, nodes hold the runs until then, and the workflow is archived and reactivated."""
+    tuning = replace(swarm.tuning, park_after=10.0, slots=1000, claim_batch=500)
+    return replace(_calm(swarm), runs=20, workflows=1, delays=1.0, edits=90.0, chaos=25.0, stops=0.0, tuning=tuning)
 
 
 def _heroic(swarm: Swarm) -> Swarm:
@@ -274,6 +284,10 @@ _OTHERS: Final = (
     *(Mutant(name, store=store, bend=_leaving) for name, store in store_bugs.OF_LEAVING.items()),
     *(Mutant(name, store=store, bend=_asking) for name, store in store_bugs.OF_STARTS.items()),
     *(Mutant(name, patches=patches, bend=_asking) for name, patches in engine_bugs.OF_STARTS.items()),
+    *(
+        Mutant(name, patches=patches, bend=_archiving, graphs=(ONE_STEP,))
+        for name, patches in engine_bugs.OF_ARCHIVES.items()
+    ),
     *(Mutant(name, store=store, bend=_heroic) for name, store in store_bugs.OF_HEROES.items()),
     *(Mutant(name, store=store, bend=_scheduled) for name, store in store_bugs.OF_SCHEDULES.items()),
     *(Mutant(name, patches=patches, bend=_scheduled_in_trouble) for name, patches in engine_bugs.OF_FIRINGS.items()),

@@ -52,6 +52,10 @@ class Schedules:
             self._span[id_] = (self._span[id_][0], rule.new.next_at or 0)
             rule.new = rule.new._replace(enabled=False, next_at=None)
 
+    @property
+    def are_there(self) -> bool:
+        return bool(self._overlaps)
+
     def is_idle(self) -> bool:
         return not any(row.state in OPEN_FIRINGS for row in self._model.fired.values())
 

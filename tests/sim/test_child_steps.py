@@ -5,14 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import replace
+from hashlib import blake2b
 from typing import Any, Final
 
 import pytest
+from msgspec.structs import replace as changed
 
 from detent.commands.children import ChildStarts
 from detent.engine import background, runner
 from detent.engine.children import family
+from detent.engine.children.family import starting_event
 from detent.graph.model import Step, StepKind
+from detent.ids import RUN, show
 from detent.planner.settle import Settling, forget_child
 from detent.run import events
 from detent.run.journal import EntryData, Kind
@@ -38,6 +42,8 @@ SEEN: Final = (
     "child did not end in time",
     "child started again",
     "detached child started",
+    "run moved to another version",
+    "memory compared after an event",
 )
 
 pytestmark = pytest.mark.slow
@@ -52,6 +58,14 @@ def _another_child(event: Any, prepared: Any, state: Any, now: int) -> Any:
         return None
     data = None if event.child is None else EntryData(child=event.child)
     return applying.Change(Kind.STARTED, event.step, number, None, data)
+
+
+def _id_of_the_attempt(run: Any, index: int, new_id: Any) -> Any:
+    event = starting_event(run, index, new_id)
+    if event.child is None:
+        return event
+    place = f"{run.id.hex()} {index} {run.state.attempt_number(index)}"
+    return changed(event, child=show(RUN, blake2b(place.encode(), digest_size=16).digest()))
 
 
 def _count_no_crash(state: Any, index: int, now: int) -> None:
@@ -150,6 +164,15 @@ MUTANTS: Final = (
     Mutant(
         "a repeated attempt makes another child",
         patches=((planning._CHANGES, events.AttemptStarting, _another_child),),
+        bend=_dying,
+    ),
+    Mutant(
+        "the id of a child is made of the number of its attempt",
+        patches=(
+            (runner, "starting_event", _id_of_the_attempt),
+            (planning._CHANGES, events.AttemptStarting, _another_child),
+            (applying, "_adopt_child", _ask_only),
+        ),
         bend=_dying,
     ),
     Mutant(

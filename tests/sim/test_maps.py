@@ -28,6 +28,8 @@ SEEN: Final = (
     "page failed",
     "page cancelled",
     "as many items were in flight as the map allows",
+    "run moved to another version",
+    "memory compared after an event",
 )
 
 pytestmark = pytest.mark.slow

@@ -158,7 +158,8 @@ class World:
             except StoreError:
                 await asyncio.sleep(1.0)
             else:
-                self.loop.spawn(node.process, node.work.work())
+                if self.schedules.are_there:  # else all that a node does for triggers is to find none
+                    self.loop.spawn(node.process, node.work.work())
                 return
 
     async def start(self, node: SimNode, tenant: int, request: StartRequest) -> bytes:

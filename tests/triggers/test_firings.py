@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
@@ -49,6 +50,27 @@ async def test_skip_starts_nothing_while_a_run_is_open_and_says_so() -> None:
         here.rig.hands.gates["a"].set()
         await here.until(lambda: open_runs(here) == 0)
         assert (await here.commands().firings.fire(trigger)).state == "started"
+
+
+@virtual
+async def test_a_firing_of_a_workflow_that_this_node_cannot_read_waits_for_a_newer_node() -> None:
+    async with world() as here:
+        first = await here.node(works=False)
+        await here.save()
+        await here.trigger("cron", cron_expression="* * * * *")
+        (saved,) = here.rig.store.saved.values()
+        readable = saved.new
+        newer = readable._replace(graph=json.dumps({**json.loads(readable.graph), "hologram": 1}).encode())
+        saved.new, saved.versions[1] = newer, (newer, 0)
+        older = await here.node()
+        here.crash(first)
+        await here.until(lambda: len(here.fired()) == 2, 200)
+        await asyncio.sleep(20)
+        assert set(here.states()) <= {"due", "starting"}
+        here.crash(older)
+        saved.new, saved.versions[1] = readable, (readable, 0)
+        await here.node()  # for it the graph is as any other
+        await here.until(lambda: here.states()[:2] == ["started"] * 2)
 
 
 @virtual

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from detent.forms.schedule import next_slots
 from detent.instant import SECOND, iso
 from detent.triggers.worker import GRACE, take
+from tests.callers import commands_of
 from tests.engine.rig import NOON
-from tests.triggers.world import MINUTE, World, virtual, world
+from tests.triggers.world import MINUTE, World, sent, virtual, world
 
 EVERY_MINUTE = "* * * * *"
 HOUR = 3600.0
@@ -43,6 +44,22 @@ async def test_a_slot_starts_within_a_fifth_of_a_second_of_its_time_and_its_run_
                 "body": {}, "headers": {}, "query": {}, "scheduled_at": iso(row.slot or 0)
             }  # fmt: skip
         assert iso(first) in str(here.rig.hands.calls[0].parameters)
+
+
+@virtual
+async def test_a_graph_is_started_by_a_webhook_and_again_and_again_by_its_schedule() -> None:
+    graph = {"id": "g", "displayName": "G", "startNode": "a", "nodes": [{"id": "a", "actionType": "core.echo"}]}
+    async with world() as here:
+        engine = await here.node()
+        commands = commands_of(engine)
+        await commands.drafts.save(json.dumps({**graph, "trigger": {"type": "cron", "cron_expression": EVERY_MINUTE}}))
+        await commands.drafts.publish("g")
+        hook = await here.row(await here.trigger("webhook", "g"))
+        await here.commands().receiver.receive_webhook(hook, sent(b'{"n": 1}'))
+        await here.until(lambda: here.states() == ["started"] * 4, within=200)
+        assert [run["body"] for run in here.runs()] == [{"n": 1}, {}, {}, {}]
+        statuses = {run.status for run in here.rig.store.table.values()}
+        assert statuses == {"completed"}
 
 
 @virtual
