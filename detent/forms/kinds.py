@@ -323,11 +323,14 @@ def read_map(fields: Fields, names: MapFields, kind: StepKind | None) -> Written
         items = []
     collect = fields.get(names.collect)
     tolerate, share = _tolerance(fields, names.tolerate)
+    on_failure = fields.choice(names.on_item_failure, ItemFailure, ItemFailure.STOP)
+    if fields.get(names.tolerate) is not None and not tolerate and not share:
+        on_failure = ItemFailure.STOP  # none may fail, and in a graph a tolerance of 0 is no limit
     each = Each(
         items=items,
         parallel=fields.integer(names.max_parallel, least=1, most=MOST_PARALLEL_ITEMS) or _PARALLEL_ITEMS,
         collect=collect,
-        on_failure=fields.choice(names.on_item_failure, ItemFailure, ItemFailure.STOP),
+        on_failure=on_failure,
         tolerate=tolerate,
         tolerate_share=share,
         max_items=fields.integer(names.max_items, least=1, most=MOST_ITEMS) or _MAX_ITEMS,

@@ -130,7 +130,7 @@ class Each:
 
     `items` is a template that renders to the list. At most `parallel` items are in flight at once. `collect` is a
     template over the result of an item, `None` for its output. The step fails if more items fail than `tolerate`
-    allows: a number of items, or a part of all with `tolerate_share`.
+    allows: a number of items, or a part of all with `tolerate_share`. If both are 0, any number may fail.
     """
 
     items: Any

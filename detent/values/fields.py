@@ -144,7 +144,7 @@ class Fields:
         if isinstance(value, bool) or not isinstance(value, int | float):
             self.wrong(name, "a number")
         elif not least <= value <= most:
-            self.problems.add(self.at(name), f"must be from {least:g} to {most:g}, not {value}")
+            self.problems.add(self.at(name), f"must be from {_plain(least)} to {_plain(most)}, not {value}")
         else:
             return float(value)
         return None
@@ -187,3 +187,8 @@ class Fields:
             if key not in known:
                 hint = self.problems.did_you_mean(key, known) or f"; known are {', '.join(sorted(known))}"
                 self.problems.add(self.at(key), f"unknown field {shown(key)}{hint}")
+
+
+def _plain(number: float) -> str:
+    """Return a number as people write it: no exponent for a large whole one."""
+    return f"{number:.0f}" if number == int(number) else f"{number:g}"

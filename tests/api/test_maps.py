@@ -134,6 +134,7 @@ async def test_the_first_failure_ends_the_map_and_its_run(api: Detent) -> None:
     [
         *((None, 20, "completed"), (3, 3, "completed"), (3, 4, "failed")),
         *(("10%", 2, "completed"), ("10%", 3, "failed"), ("100%", 20, "completed")),
+        *((0, 0, "completed"), (0, 1, "failed"), ("0%", 1, "failed")),
     ],
 )
 async def test_so_many_failed_items_are_tolerated(api: Detent, tolerate: Any, failed: int, status: str) -> None:

@@ -173,6 +173,7 @@ NODE: list[tuple[dict[str, Any], str, str]] = [
     ({"policies": []}, ".policies", "must be a mapping"),
     ({"policies": {"timeout": 5}}, ".policies.timeout", "did you mean 'timeoutMs'?"),
     ({"policies": {"timeoutMs": 0}}, ".policies.timeoutMs", "must be from 1 to"),
+    ({"policies": {"timeoutMs": 2**62}}, ".policies.timeoutMs", f"must be from 1 to 315360000000, not {2**62}"),
     ({"policies": {"timeoutMs": "5s"}}, ".policies.timeoutMs", "must be a number, not the text '5s'"),
     ({"policies": {"rerenderOnRetry": 1}}, ".policies.rerenderOnRetry", "must be true or false"),
     ({"policies": {"onCrash": "panic"}}, ".policies.onCrash", "'panic' is not one of retry, fail, ask"),
