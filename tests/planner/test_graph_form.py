@@ -278,6 +278,14 @@ def test_a_template_error_is_a_failure_like_others() -> None:
     ends(run, "completed")
 
 
+def test_a_template_error_is_not_tried_again() -> None:
+    run = play_graph(tried("a", attempts=3, parameters={"x": "{{ trigger.missing.y }}"}))
+    run.begin("a")
+    assert run.statuses()["a"] == "template_error"
+    assert [(entry.kind, entry.attempt) for entry in run.entries] == [("ended", 1)]
+    ends(run, FAILED)
+
+
 def test_parallel_routes_take_every_satisfied_edge() -> None:
     run = play_graph(tried("a", "b", edge("c", condition="true"), edge("d", condition="false")), *map(tried, "bcd"))
     run.give("a", {})
@@ -375,11 +383,18 @@ def test_a_condition_that_is_not_swallowed_has_no_note() -> None:
     assert (decided.notes, list(decided.errors)) == ({}, ["b"])
 
 
-def test_a_condition_that_takes_too_long_is_not_satisfied_and_noted() -> None:
-    slow = "trigger.list.map(x => trigger.list.filter(y => y == x).length).length > 0"
-    run = play_graph(
-        tried("a", edge("b", condition=slow, onError=False), edge("c")), *map(tried, "bc"), trigger={"list": [0] * 2000}
-    )
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "trigger.list.map(x => trigger.list.filter(y => y == x).length).length > 0",
+        "trigger.list.map(x => trigger.list).flatten().length > 0",
+        "join(trigger.list.map(x => trigger.text), '').length > 0",
+    ],
+    ids=["time", "list", "text"],
+)
+def test_a_condition_that_takes_too_long_or_too_much_is_not_satisfied_and_noted(condition: str) -> None:
+    nodes = tried("a", edge("b", condition=condition, onError=False), edge("c")), *map(tried, "bc")
+    run = play_graph(*nodes, trigger={"list": [0] * 2000, "text": "x" * 2000})
     run.give("a", {})
     decided = run.data().decided
     assert decided is not None

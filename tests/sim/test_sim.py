@@ -1,12 +1,18 @@
 """The simulator in `make test`: fresh worlds, worlds that once were broken, and bugs that must be found."""
 
 import os
+import random
 import subprocess
 import sys
+from functools import partial
 
 import pytest
 
+from detent.graph.model import FailurePolicy, Graph, Join, Route, StepKind
 from tests.sim.campaign import check_found, run_campaign
+from tests.sim.child_programs import make_family
+from tests.sim.graph_programs import in_graph_form, make_form_version
+from tests.sim.map_programs import with_maps
 from tests.sim.mutants import MUTANTS, Mutant, dying_of_two_tenants
 
 #: Fresh worlds in `make test`; `make sim` has as many as it has time for.
@@ -61,6 +67,26 @@ def test_no_rule_is_broken_while_suspects_of_two_tenants_wait_die_and_are_releas
         if not missing:
             break
     assert missing == set()
+
+
+def test_the_random_graphs_have_everything_that_a_graph_can_say() -> None:
+    """Also together with children and maps, and in the versions that runs are moved to."""
+    graphs: list[Graph] = []
+    for rng in map(random.Random, range(40)):
+        family = make_family(rng, lambda: bytes(16), partial(in_graph_form, rng))
+        graphs += [make_form_version(rng, with_maps(rng, program.graph)) for program in family]
+    steps = [step for graph in graphs for step in graph.steps]
+    edges = [edge for graph in graphs for edge in graph.edges]
+    assert {step.join for step in steps} == set(Join)
+    assert {step.route for step in steps} == set(Route)
+    assert {step.kind for step in steps} >= {StepKind.CONDITION, StepKind.SUBWORKFLOW, StepKind.SLEEP, StepKind.WAIT}
+    assert {graph.on_failure for graph in graphs} == set(FailurePolicy)
+    assert {graph.parallel for graph in graphs} == {None, 1, 2, 3}
+    assert {(edge.otherwise, edge.handles) for edge in edges} == {(False, True), (True, True), (False, False)}
+    cannot_be_read = [edge for edge in edges if ".nothing.such" in (edge.condition or "")]
+    assert {edge.false_on_error for edge in cannot_be_read} == {False, True}
+    maps = [graph for graph in graphs if any(step.each for step in graph.steps)]
+    assert any(graph.parallel and any(edge.otherwise for edge in graph.edges) for graph in maps)
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
