@@ -47,6 +47,8 @@ PREPARED = {name: prepare(function.compiled.graph) for name, function in FUNCTIO
 PATIENCE = 60.0
 #: A look for orphans, the lease of a dead node and its takeover take less.
 ORPHAN_PATIENCE = 30.0
+#: More entries than any function of a world needs.
+ENDLESS = 400
 HEROES = (("Hero", "1"), ("Hero", "2"))
 #: A function that does nothing but sleep, for less time than it takes to leave memory.
 NAPS = ("seq", [("sleep", 9.0), ("sleep", 8.0), ("sleep", 9.0)])
@@ -241,6 +243,9 @@ class FunctionWorld(World):
             left = [run for run, row in table.items() if row.is_open()]
             if not left and len(self.started) == self.swarm.runs:
                 return
+            for run in left:
+                if len(self.database.model.entries.get(run, ())) > ENDLESS:
+                    raise Violation(f"{show(RUN, run)} goes on and on, and does not come to its end")
             for run in left:
                 self._help(run)
                 self._complain_if_stuck(run, seen)
