@@ -1,0 +1,62 @@
+"""The limits of maps: items, pages and results that are too large, and what a page takes with it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from detent.graph.model import Each
+from detent.planner.maps import MapError, no_values, outer_values, page_size, result_of_map
+from detent.run.state import MapState
+from detent.values.limits import SIZE_LIMIT
+from tests.planner.play import Play, play_steps
+
+LARGE = "x" * (SIZE_LIMIT // 3)
+
+
+def mapped(given: dict[str, Any], **fields: Any) -> Play:
+    return play_steps({"m": {"for_each": [1, 2], "action": "core.echo", **fields}}, {"body": given})
+
+
+def test_a_page_is_halved_until_its_items_fit() -> None:
+    each = Each([], parallel=40)
+    assert page_size(each, [LARGE] * 8) < page_size(each, [1] * 8)
+
+
+def test_a_single_item_that_does_not_fit_is_refused_with_its_number() -> None:
+    with pytest.raises(MapError) as refused:
+        page_size(Each([]), [1, LARGE * 4, 2])
+    assert refused.value.error.code == "item_too_large"
+    assert refused.value.error.message.startswith("item 1 has ")
+
+
+def test_a_page_takes_what_its_templates_read_beside_the_item() -> None:
+    run = mapped(
+        {"a": {"x": 1, "y": 2}, "n": 5, "rest": 0},
+        **{"with": {"i": "{{ item }}", "x": "{{ trigger.body.a.x }}", "a": "{{ trigger.body.a }}"}},
+        collect="{{ trigger.body.n + index }}",
+    )
+    assert outer_values(run.prepared, run.state, 0) == {"trigger": {"body": {"a": {"x": 1, "y": 2}, "n": 5}}}
+
+
+def test_what_a_template_reads_in_vain_is_missing_in_the_page_too() -> None:
+    run = mapped({"n": 5}, **{"with": {"x": "{{ trigger.body.z.y ?? 1 }}", "n": "{{ trigger.body.n.deep ?? 2 }}"}})
+    assert outer_values(run.prepared, run.state, 0) == {"trigger": {"body": {"n": 5}}}
+    whole = mapped({"n": 5}, **{"with": {"n": "{{ trigger.body.n }}", "deep": "{{ trigger.body.n.deep ?? 2 }}"}})
+    assert outer_values(whole.prepared, whole.state, 0) == {"trigger": {"body": {"n": 5}}}
+
+
+def test_the_outputs_of_pages_are_one_list_unless_they_are_too_large() -> None:
+    found = MapState(5, 2, succeeded=4, failed=1)
+    counts = {"count": 5, "succeeded": 4, "failed": 1}
+    whole = json.loads(result_of_map(found, [b"[1,2]", b"[]", b"[3]"]))
+    assert whole == {"output": [1, 2, 3], "items": counts}
+    for outputs in ([b"[1]", None], [json.dumps([LARGE]).encode()] * 4):
+        assert json.loads(result_of_map(found, outputs)) == {"items": counts, "truncated": True}
+
+
+def test_a_page_without_an_output_has_null_for_each_item() -> None:
+    found = MapState(5, 2)
+    assert [json.loads(no_values(found, number)) for number in (0, 2)] == [[None, None], [None]]
