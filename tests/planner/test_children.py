@@ -6,8 +6,11 @@ import pytest
 
 from detent.graph.model import Ending, Graph, Retry, Step, StepKind
 from detent.instant import SECOND
+from detent.planner.advance import put_off
+from detent.planner.why import why
 from detent.run import events
 from detent.run.outcomes import Fail, StepError, Suspend
+from detent.run.state import Phase
 from tests.planner.play import NOON, Play, play
 
 
@@ -60,3 +63,25 @@ def test_a_run_without_children_doubts_nothing() -> None:
     run = play(Graph((Step("fn", StepKind.FUNCTION),)))
     run.crash()
     assert run.state.unsure == frozenset()
+
+
+def child_step(**config: object) -> Play:
+    return play(Graph((Step("c", StepKind.SUBWORKFLOW, {"workflow": "w", "input": {}, **config}),)))
+
+
+def test_no_step_waits_for_a_detached_child() -> None:
+    assert child_step(detached=True).state.children == {}
+    assert list(child_step().state.children.values()) == [0]
+
+
+def test_an_attempt_that_is_put_off_waits_for_the_child_that_it_has() -> None:
+    run = child_step()
+    assert [reason.kind for reason in why(run.prepared, run.state, now=run.now, owned=True)] == ["child"]
+    put_off(run.state, 0)
+    assert (run.state.phase[0], run.state.running) == (Phase.CHILD, 0)
+
+
+def test_an_attempt_that_is_put_off_without_a_child_is_ready_again() -> None:
+    run = play(Graph((Step("a", StepKind.ACTION, {"action": "core.echo"}),)))
+    put_off(run.state, 0)
+    assert (run.state.phase[0], list(run.state.ready)) == (Phase.READY, [0])

@@ -9,13 +9,14 @@ import pytest
 from detent.graph.model import Ending, Graph, OnCrash, Retry, Step, StepKind
 from detent.instant import SECOND
 from detent.planner.calls import build_view
-from detent.planner.functions import ends_function, function_of
+from detent.planner.functions import ends_function, function_of, kind_of_operation
 from detent.planner.history import history
 from detent.planner.reuse import operation_fork_plan
 from detent.planner.why import why
 from detent.run import events
 from detent.run.outcomes import Cancel, Done, Fail, Outcome, Pause, Skip, StepError, Suspend
-from tests.planner.play import NOON, Play, play, play_steps
+from detent.run.state import Phase
+from tests.planner.play import NOON, Play, play, play_again, play_steps
 
 BROKEN = StepError("broken", "it broke")
 LATER = NOON + 60 * SECOND
@@ -149,3 +150,32 @@ def test_a_function_whose_start_is_on_record_suspends_with_an_entry() -> None:
     run.state.begun[0] = 1
     plan = run.tell(events.AttemptEnded(0, 1, Suspend(LATER, 0), 1.0))
     assert plan.entry is not None
+
+
+def test_a_run_that_keeps_operations_begins_with_them_as_checkpoints() -> None:
+    run = function()
+    run.tell(events.OperationEnded("a", 1, Ending.SUCCESS, b"1"))
+    run.tell(events.OperationEnded("b", 1, Ending.FAILED, b"", error=BROKEN))
+    again = play_again(run, operation_fork_plan(run.state, "b", None))
+    assert [(entry.kind, entry.step) for entry in again.entries] == [("checkpoint", "a"), ("opened", None)]
+    assert list(again.state.history) == ["a"]
+
+
+def test_what_comes_while_a_function_falls_asleep_lets_it_run_again() -> None:
+    run = function()
+    run.checks = False  # a suspension is not on record
+    run.tell(events.OperationEnded("@signal:go", 1, Ending.SUCCESS, b"1", message=1))
+    run.attempt("fn", Suspend(LATER, 0))
+    assert run.state.phase[0] is Phase.READY
+
+
+def test_the_results_of_operations_read_as_those_of_waits_and_actions() -> None:
+    assert [kind_of_operation(key) for key in ("@wait:ok", "charge")] == [StepKind.WAIT, StepKind.ACTION]
+
+
+def test_why_names_only_the_operations_while_its_function_waits_for_them() -> None:
+    run = function()
+    run.tell(events.OperationBegan("@sleep", 0, until=LATER))
+    run.reload()
+    reasons = why(run.prepared, run.state, now=run.now, owned=False)
+    assert [reason.kind for reason in reasons] == ["sleep"]

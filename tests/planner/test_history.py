@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from detent.errors import EngineError
 from detent.instant import SECOND
+from detent.planner.fold import fold
 from detent.planner.history import PastAttempt, history
+from detent.planner.moves.version import Movable
 from detent.run import events
 from detent.run.outcomes import Cancel, Done, Finish, Pause, Reattempt, Skip, StepError
-from tests.planner.play import NOON, Play, answer, play_steps
+from tests.planner.play import NOON, Play, answer, graph_of, play_graph, play_steps
 
 ERROR = StepError("exception", "ValueError: no", {"traceback": "Traceback ..."})
 
@@ -165,3 +168,41 @@ def test_a_crash_costs_no_attempt_of_a_step_that_had_ended_or_not_begun() -> Non
     run.sleep(30)
     run.succeed("b")
     assert [row[:2] for row in told(run)] == [("a", 1), ("nap", 1), ("b", 1)]
+
+
+def test_the_attempts_of_a_moved_run_have_the_new_names_of_their_steps() -> None:
+    run = play_steps({"a": {}, "b": {"needs": ["a"], "retries": 1}, "nap": {"sleep": "10s"}})
+    run.succeed("a")
+    run.fail("b", retry=True)
+    moved = run.move_to(
+        graph_of({"a": {}, "c": {"needs": ["a"], "retries": 1}, "nap": {"sleep": "10s"}, "no": {"if": "1 > 2"}}),
+        {"b": "c"},
+    )
+    assert isinstance(moved, Movable)
+    run.sleep(60)
+    run.succeed("c")
+    found = history(run.version, run.facts, run.opening, run.entries, run.versions)
+    assert [(row.step, row.attempt, str(row.outcome)) for row in found if row.step != "nap"] == [
+        ("a", 1, "success"),
+        ("b", 1, "reattempted"),
+        ("no", 1, "skipped"),
+        ("c", 2, "success"),
+    ]
+
+
+def test_a_condition_that_is_answered_at_once_is_one_attempt() -> None:
+    run = play_graph({"id": "q", "nodeType": "condition", "expression": "1 < 2"})
+    assert told(run) == [("q", 1, "completed", "success")]
+
+
+def test_a_moved_run_whose_version_is_missing_cannot_be_folded() -> None:
+    run = play_steps({"a": {}, "b": {}})
+    assert isinstance(run.move_to(graph_of({"a": {}, "b": {}, "c": {}})), Movable)
+    with pytest.raises(EngineError, match="version 2 is missing"):
+        fold(run.version, run.facts, run.opening, run.entries)
+
+
+def test_a_callback_that_is_received_is_no_attempt() -> None:
+    run = play_steps({"w": {"wait_for_webhook": {}}})
+    run.receive("w", {})
+    assert [row.step for row in rows(run)] == ["w"]

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from detent.graph.model import Each
-from detent.planner.maps import MapError, no_values, outer_values, page_size, result_of_map
+from detent.planner.maps import MapError, no_values, outer_values, page_counts, page_size, result_of_map
 from detent.run.state import MapState
 from detent.values.limits import SIZE_LIMIT
 from tests.planner.play import Play, play_steps
+from tests.planner.test_context import page
 
 LARGE = "x" * (SIZE_LIMIT // 3)
 
@@ -60,3 +61,46 @@ def test_the_outputs_of_pages_are_one_list_unless_they_are_too_large() -> None:
 def test_a_page_without_an_output_has_null_for_each_item() -> None:
     found = MapState(5, 2)
     assert [json.loads(no_values(found, number)) for number in (0, 2)] == [[None, None], [None]]
+
+
+def test_a_page_whose_values_are_too_large_or_cannot_be_collected_has_no_output() -> None:
+    run = page(2)
+    run.give("i0", LARGE * 2)
+    run.give("i1", LARGE * 2)
+    assert (run.status, run.output) == ("completed", None)
+    run = page(3, collect="{{ result.output.n }}")
+    run.give("i2", {})
+    run.give("i0", {})
+    run.cancel()
+    assert (run.status, run.output) == ("cancelled", None)
+
+
+def test_the_items_of_a_page_are_counted_by_how_they_ended() -> None:
+    run = page(3, keeps_results=True, on_item_failure="continue", retries=0)
+    run.give("i0", 1)
+    run.fail("i1")
+    run.skip("i2")
+    assert page_counts(run.state) == (1, 1)
+    assert run.output == [1, None, None]
+
+
+def test_a_path_that_ends_in_a_value_is_not_gone_into() -> None:
+    run = mapped({"n": 5}, **{"with": {"deep": "{{ trigger.body.n.a.b ?? 1 }}", "x": "{{ trigger.body.n }}"}})
+    assert outer_values(run.prepared, run.state, 0) == {"trigger": {"body": {"n": 5}}}
+
+
+def test_a_path_through_a_value_that_the_page_has_whole_changes_nothing() -> None:
+    run = mapped({"n": None}, **{"with": {"n": "{{ trigger.body.n }}", "deep": "{{ trigger.body.n.a.b ?? 1 }}"}})
+    assert outer_values(run.prepared, run.state, 0) == {"trigger": {"body": {"n": None}}}
+
+
+def test_results_that_are_too_large_together_are_not_kept_by_a_page() -> None:
+    run = page(3)
+    for name in ("i0", "i1"):
+        run.give(name, "x" * (SIZE_LIMIT // 2 - 100))
+    run.give("i2", 1)
+    assert run.output is not None
+    run = page(4)
+    for name in ("i0", "i1", "i2", "i3"):
+        run.give(name, "x" * (SIZE_LIMIT // 3))
+    assert (run.status, run.output) == ("completed", None)

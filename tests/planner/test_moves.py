@@ -11,6 +11,8 @@ from detent.graph import codec
 from detent.graph.model import Edge, Ending, FailurePolicy, Graph, Step, StepKind
 from detent.instant import SECOND
 from detent.planner import fork_plan, retry_plan
+from detent.planner.history import history
+from detent.planner.moves.shape import shape_of
 from detent.run.journal import encode_data
 from detent.run.outcomes import Cancel, Finish, Move, Pause, Skip, StepError
 from tests.planner.chains import BROKEN, CHAINED
@@ -284,3 +286,13 @@ def test_what_was_taken_over_and_not_reached_is_not_done_again_after_a_move() ->
     run.give("bad", 1)
     assert run.statuses()["tidy"] == "success"
     assert "tidy" not in run.started
+
+
+def test_history_and_shape_know_a_run_that_its_code_moved() -> None:
+    run, other = at("b", "a", "b"), at("b", "a", "b")
+    move(run, "b", "a", "c")
+    live(run)
+    found = history(run.version, run.facts, run.opening, run.entries)
+    assert [row.step for row in found if str(row.outcome) == "success"] == ["a", "c"]
+    live(other)
+    assert shape_of(1, run.opening, run.entries) != shape_of(1, other.opening, other.entries)

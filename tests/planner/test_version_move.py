@@ -468,3 +468,9 @@ def test_skips_by_code_are_carried() -> None:
     run.attempt("a", Skip())
     moved(run, {"a": {}, "b": {}, "c": {}})
     assert run.number("a") in run.state.left_out
+
+
+def test_a_map_whose_items_have_begun_keeps_its_items() -> None:
+    run = play_steps({"m": {"for_each": [1, 2]}})
+    words = refused(run, {"m": {"for_each": [1, 2, 3]}})
+    assert words == ["'m' is about to run: its items have begun, and version 2 has others"]
