@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from detent.planner.moves.shape import Shape, shape_of
+from tests.forms.graphs import edge
 from tests.planner.play import Play, failure, play_graph, play_steps
-from tests.planner.test_graph_form import edge, tried
+from tests.planner.test_graph_form import tried
 
 
 def shape(run: Play) -> Shape:
