@@ -150,7 +150,7 @@ class Runner:
             self._start_ready(run)
             self._rest(run)
             return
-        if isinstance(event, events.ChildEnded) and event.spare is not None and event.spare in run.state.children:
+        if run.state.maps and isinstance(event, events.ChildEnded) and event.spare in run.state.children:
             known_children(run).unwritten.add(event.spare)
         self.write(run, plan, message=message, continued=continuation(event) if plan.end is not None else None)
         for index in plan.expire:
@@ -270,10 +270,11 @@ class Runner:
 
     def _run_plan(self, write: PendingWrite, run: OwnedRun, flushed: Flushed) -> None:
         run.pending -= 1
-        if write.plan.entry is not None:
-            carried(run, write.plan.entry)
-            if write.plan.entry.kind == Kind.PAGED:
-                known_children(run).unwritten.difference_update(decode_data(write.plan.entry.data).pages)
+        entry = write.plan.entry
+        if entry is not None and entry.kind is not Kind.ENDED:  # most entries are ends of steps
+            carried(run, entry)
+            if entry.kind == Kind.PAGED:
+                known_children(run).unwritten.difference_update(decode_data(entry.data).pages)
         if write.end is not None:
             self._forget(run)
             self._notify_end(write)
