@@ -15,6 +15,7 @@ from detent.settings import Settings
 MOST_STEPS: Final = 1_000
 EDGES_PER_STEP: Final = 20
 DEEPEST_NESTING: Final = 5
+USUAL_CONTEXT: Final = ContextSnapshot()
 
 
 class TriggerType(StrEnum):
@@ -58,7 +59,7 @@ class Limits:
 
     steps: int = MOST_STEPS
     nesting: int = DEEPEST_NESTING
-    context: ContextSnapshot = ContextSnapshot()
+    context: ContextSnapshot = USUAL_CONTEXT
 
     @property
     def edges(self) -> int:

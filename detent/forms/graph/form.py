@@ -19,7 +19,7 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import Any, Final
 
-from detent.forms.compiled import Compiled, Limits
+from detent.forms.compiled import USUAL_CONTEXT, Compiled, Limits
 from detent.forms.definition import checked_document
 from detent.forms.graph.node import WrittenEdge, WrittenNode, read_node
 from detent.forms.graph.scope import GraphScope
@@ -148,7 +148,7 @@ def _context(fields: Fields, names: Collection[str], usual: ContextSnapshot) -> 
     must not alter a run."""
     written = fields.mapping("contextSnapshot")
     if written is None:
-        return None if usual == ContextSnapshot() else usual
+        return None if usual == USUAL_CONTEXT else usual
     inner = Fields(written, fields.at("contextSnapshot"), fields.problems)
     inner.refuse_unknown(SNAPSHOT_FIELDS)
     mode = inner.choice("mode", SnapshotMode, usual.mode)
