@@ -20,6 +20,7 @@ from detent.engine.children.family import (
     continue_messages,
     end_messages,
     known_children,
+    pages_written,
     signals_left,
     starting_event,
 )
@@ -41,7 +42,7 @@ from detent.planner.advance import advance, is_wanted, put_back, put_off, take_r
 from detent.planner.moves.code import graph_of
 from detent.planner.stage import stage_of
 from detent.run import events
-from detent.run.journal import Kind, decode_data
+from detent.run.journal import Kind
 from detent.run.outcomes import Continued, Done, Outcome, Suspend
 from detent.run.plan import NOTHING, Plan, StartAttempt
 from detent.run.stage import NO_STAGE
@@ -270,11 +271,9 @@ class Runner:
 
     def _run_plan(self, write: PendingWrite, run: OwnedRun, flushed: Flushed) -> None:
         run.pending -= 1
-        entry = write.plan.entry
-        if entry is not None and entry.kind is not Kind.ENDED:  # most entries are ends of steps
+        if (entry := write.plan.entry) is not None and entry.kind is not Kind.ENDED:  # most are ends of steps
             carried(run, entry)
-            if entry.kind == Kind.PAGED:
-                known_children(run).unwritten.difference_update(decode_data(entry.data).pages)
+            pages_written(run, entry)
         if write.end is not None:
             self._forget(run)
             self._notify_end(write)
