@@ -22,7 +22,7 @@ from detent.engine.background import Poller, Polling, Retention
 from detent.engine.callbacks import CallbackTokens
 from detent.engine.engine import Engine
 from detent.engine.tuning import Tuning
-from detent.forms.compiled import Limits
+from detent.forms.compiled import limits_of
 from detent.graph.model import StepKind
 from detent.ids import new_id
 from detent.python.registry import registry as python_registry
@@ -140,7 +140,7 @@ def _build_commands(settings: Settings, engine: Engine, renderer: Renderer) -> E
     known = (*CORE.names(), *registry.names()) if alone else None
     return EngineCommands(
         engine,
-        limits=Limits(settings.max_steps_per_workflow, settings.max_nesting_depth),
+        limits=limits_of(settings),
         actions=known,
         find_action=_find_action,
         allow_draft_execution=settings.allow_draft_execution,

@@ -148,6 +148,19 @@ class Settings:
     max_parallel_steps: int = _setting(_whole(1, 100_000), 1_000, "attempts that one node makes at once")
     max_steps_per_workflow: int = _setting(_whole(1, 1_000_000), 1_000, "how many steps a definition may have")
     max_nesting_depth: int = _setting(_whole(1, 50), 5, "how many levels of child runs a run may have below it")
+    context_max_bytes: int = _setting(
+        _whole(1, 1024 * 1024 * 1024),
+        10 * 1024 * 1024,
+        "bytes of results that later nodes of a graph can read, unless its contextSnapshot says it",
+    )
+    context_overflow: str = _setting(
+        _choice("fail", "prune_oldest", "drop_oversize"),
+        "fail",
+        "what a result above that does: fail, prune_oldest or drop_oversize",
+    )
+    context_mode: str = _setting(
+        _choice("full", "summary"), "summary", "what include=context shows of the outputs of a graph: full or summary"
+    )
     lease_seconds: float = _setting(_seconds(1, 3600), 10.0, "how long a silent node owns its runs")
     drain_seconds: float = _setting(_seconds(0, 3600), 25.0, "how long a stopping node waits for attempts in flight")
     poison_attempts: int = _setting(

@@ -16,7 +16,7 @@ from detent.cli.options import read_file
 from detent.cli.output.terminal import err
 from detent.errors import InvalidInput
 from detent.forms.compile import compile_document
-from detent.forms.compiled import Compiled, Limits
+from detent.forms.compiled import Compiled, limits_of
 from detent.forms.definition import read_definition
 from detent.python.registry import Registered, registry
 from detent.settings import Settings
@@ -144,8 +144,8 @@ def compile_file(path: Path, settings: Settings, *, strict: bool, effects: bool 
         raise InvalidInput(f"{file} is Python{_instead(Path(file), name or 'NAME')}")
     data = read_file(path)
     known = (*CORE.names(), *user_actions.names(), *shipped_actions(data)) if strict else None
-    limits = Limits(steps=settings.max_steps_per_workflow)
-    compiled = compile_document(read_definition(data, filename=path.name), limits=limits, actions=known)
+    definition = read_definition(data, filename=path.name)
+    compiled = compile_document(definition, limits=limits_of(settings), actions=known)
     return data, check_actions(compiled, lambda name: CORE.find(name) or user_actions.find(name), effects=effects)
 
 

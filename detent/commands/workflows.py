@@ -74,11 +74,17 @@ class WorkflowCommands(CommandPart):
         """Store a definition: a new workflow, or with `replace` a new version of the workflow of that name.
 
         `expected` is (version, updated_at) of the workflow to replace. Raise PreconditionFailed if it has changed.
-        A child that does not exist may be saved later, but raise InvalidDefinition if the workflow would start itself.
+        A child that does not exist may be saved later and is a warning of what is returned. Raise InvalidDefinition if
+        the workflow would start itself.
         """
         compiled, problems = await self.pin(data, filename=filename)
-        children = await self.child_problems(compiled.name, compiled.graph, may_be_missing=True)
+        missing: list[Problem] = []
+        children = await self.child_problems(compiled.name, compiled.graph, missing=missing)
         refuse_if_any(compiled, [*problems, *children])
+        if missing:
+            place = FORMS[compiled.form].place
+            words = (f"{place(one.field)}: {one.message}; until there is, the step fails" for one in missing)
+            compiled = dataclasses.replace(compiled, warnings=(*compiled.warnings, *words))
         if replace:
             with suppress(NotFound):
                 row = await self.get(compiled.name)
@@ -213,32 +219,36 @@ class WorkflowCommands(CommandPart):
         self._context.workflows.forget(self._tenant, row)
         return row, at
 
-    async def child_problems(self, name: str, graph: Graph, *, may_be_missing: bool = False) -> list[Problem]:
+    async def child_problems(self, name: str, graph: Graph, *, missing: list[Problem] | None = None) -> list[Problem]:
         """Return the children of a graph that do not exist, and those that lead back to the workflow of that name. A
-        version that a step pins must exist too.
+        version that a step pins must exist too. With `missing`, what does not exist is added there instead.
 
         Children are followed through current versions, but not through steps that allow recursion. A child that only
         a run can name is not checked."""
         problems: list[Problem] = []
         chains: dict[str, tuple[str, ...] | None] = {}
         known: dict[str, _Called | None] = {}
-        pins = {} if may_be_missing else pinned_versions(graph)
+        pins = pinned_versions(graph)
+        absent = problems if missing is None else missing
         for step, child, may_recur in called_workflows(graph):
             if child not in chains:
                 chains[child] = await self._chain_to(name, child, known)
             found = chains[child]
-            if found is None and not may_be_missing:
-                problems.append(Problem(f"steps.{step}.workflow", f"there is no workflow {child!r}"))
+            if found is None:
+                absent.append(Problem(f"steps.{step}.workflow", f"there is no workflow {child!r}"))
             elif found and not may_recur:
                 chain = " -> ".join((name, *found))
                 problems.append(Problem(f"steps.{step}.workflow", f"the workflow would start itself: {chain}"))
-            if found is not None and step in pins and (missing := await self._missing_version(child, pins[step])):
-                problems.append(Problem(f"steps.{step}.version", missing))
+            if found is not None and step in pins and (words := await self._missing_version(child, pins[step])):
+                absent.append(Problem(f"steps.{step}.version", words))
         return problems
 
     async def _missing_version(self, key: str, number: int) -> str | None:
         """Return what is wrong with a version of a workflow that a step pins, or `None` if it exists."""
-        row = await self.get(key)
+        try:
+            row = await self.get(key)
+        except NotFound:  # it is the workflow itself, which is about to be saved
+            return None if number == 1 else f"the workflow {key!r} has no version {number}"
         if await self._store.version(self._tenant, row.id, number) is not None:
             return None
         newest = await self._store.versions(self._tenant, row.id)

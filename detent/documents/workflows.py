@@ -26,7 +26,7 @@ class WorkflowDocument(msgspec.Struct, kw_only=True, omit_defaults=True):
 
     `status` is `draft`, `active` or `archived`. A workflow that was never activated has `current_version` 0 and the
     definition of its draft. `version` is there if a version was asked for; trigger, labels, description and definition
-    are then those of that version."""
+    are then those of that version. `warnings` are remarks on a definition that was just saved."""
 
     id: str
     name: str
@@ -45,6 +45,7 @@ class WorkflowDocument(msgspec.Struct, kw_only=True, omit_defaults=True):
     deleted_at: datetime | None = None
     draft: DraftSummary | None = None
     definition: dict[str, Json] | None = None
+    warnings: list[str] = []
 
 
 class DraftDocument(msgspec.Struct, kw_only=True):

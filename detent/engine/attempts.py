@@ -117,7 +117,7 @@ class Attempts:
             self._report(run, step, number, failure_of(error), begun)
             return
         view = None if needs is _NOTHING else self._view(run, step, needs)
-        call = make_call(prepared, run.state, step, view)
+        call = make_call(prepared, run.state, step, view, number)
         if isinstance(call, Fail):
             self._report(run, step, number, call, begun)
             return

@@ -164,10 +164,9 @@ _ENDING_OUTCOMES: Final = (Cancel, Finish)
 
 def may_end_waits(run: OwnedRun, event: events.Event) -> bool:
     """Return whether an event can end waits without their callbacks."""
-    kind = type(event)
     if isinstance(event, events.AttemptEnded):
         return bool(run.state.operations) or isinstance(event.outcome, _ENDING_OUTCOMES)
-    return kind in _ENDING or kind is events.Skipped
+    return type(event) in _ENDING or type(event) is events.Skipped
 
 
 class WaitCloser:

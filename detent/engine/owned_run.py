@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, Protocol
 
+import msgspec
+
 from detent.graph.model import OnCrash, Step
 from detent.planner.advance import may_start
 from detent.planner.moves.version import MoveWish
@@ -58,8 +60,7 @@ class Moving:
     message: int
 
 
-@dataclass(slots=True, eq=False)
-class OwnedRun:
+class OwnedRun(msgspec.Struct, eq=False):
     """One owned run: its state, its attempts in flight, and what waits for them.
 
     `pending` counts the writes that are not durable yet. `gone` means that this object no longer represents the run,
@@ -74,22 +75,20 @@ class OwnedRun:
     placed: Placed = USUAL  # the queue and priority it was started with
     version: int = 0  # of its workflow
     pending: int = 0
-    attempts: dict[int, asyncio.Task[Outcome]] = field(default_factory=dict)
-    read: set[int] = field(default_factory=set)  # ids of the messages read from the inbox
+    attempts: dict[int, asyncio.Task[Outcome]] = {}
+    read: set[int] = set()  # ids of the messages read from the inbox
     timer: int | None = None  # when the node's timer calls back for it
     resting: bool = False  # in memory only for its timer
     gone: bool = False
     known: int = 0  # checkpoints of a durable function that are durable
     port: Port | None = None  # of a durable function that runs
-    signals: dict[str, int] = field(default_factory=dict)  # how many of each name were received, at least
+    signals: dict[str, int] = {}  # how many of each name were received, at least
     is_in_lane: bool = False  # an attempt of it waits for its turn in the suspect lane, or has it
     locks: int = 0  # attempts that hold a lock on the run's row
-    deferred: list[tuple[Event, int | None]] = field(default_factory=list)  # events that wait for `locks` to be 0
+    deferred: list[tuple[Event, int | None]] = []  # events that wait for `locks` to be 0
     farewell: Callable[[], None] | None = None  # queues the last write of this ownership, when `locks` is 0
     stopping: Stopping | None = None  # events that wait until callbacks are closed
-    unsure: set[str] = field(
-        default_factory=set
-    )  # children that may not exist: their start is under way or was stopped
+    unsure: set[str] = set()  # children that may not exist: their start is under way or was stopped
     moving: Moving | None = None  # nothing new starts while it is set
     unsettled: list[tuple[Event, int | None]] | None = None  # events while its move is written
     moved_as: tuple[OwnedRun, dict[int, int]] | None = None  # what replaces it after a move, and the numbers of steps

@@ -20,6 +20,7 @@ from detent.engine.children.family import (
     continue_messages,
     end_messages,
     known_children,
+    pages_written,
     signals_left,
     starting_event,
 )
@@ -41,7 +42,7 @@ from detent.planner.advance import advance, is_wanted, put_back, put_off, take_r
 from detent.planner.moves.code import graph_of
 from detent.planner.stage import stage_of
 from detent.run import events
-from detent.run.journal import Kind, decode_data
+from detent.run.journal import Kind
 from detent.run.outcomes import Continued, Done, Outcome, Suspend
 from detent.run.plan import NOTHING, Plan, StartAttempt
 from detent.run.stage import NO_STAGE
@@ -150,7 +151,7 @@ class Runner:
             self._start_ready(run)
             self._rest(run)
             return
-        if isinstance(event, events.ChildEnded) and event.spare is not None and event.spare in run.state.children:
+        if run.state.maps and isinstance(event, events.ChildEnded) and event.spare in run.state.children:
             known_children(run).unwritten.add(event.spare)
         self.write(run, plan, message=message, continued=continuation(event) if plan.end is not None else None)
         for index in plan.expire:
@@ -270,10 +271,9 @@ class Runner:
 
     def _run_plan(self, write: PendingWrite, run: OwnedRun, flushed: Flushed) -> None:
         run.pending -= 1
-        if write.plan.entry is not None:
-            carried(run, write.plan.entry)
-            if write.plan.entry.kind == Kind.PAGED:
-                known_children(run).unwritten.difference_update(decode_data(write.plan.entry.data).pages)
+        if (entry := write.plan.entry) is not None and entry.kind is not Kind.ENDED:  # most are ends of steps
+            carried(run, entry)
+            pages_written(run, entry)
         if write.end is not None:
             self._forget(run)
             self._notify_end(write)

@@ -73,20 +73,25 @@ class PendingWrite(msgspec.Struct, eq=False):
             self.successor.add_to(flush)
         if self.start is not None:
             flush.starts.append(self.start)
-        flush.callbacks.extend(self.callbacks)
-        flush.entries.extend(self.entries)
+        # Most of these are empty in most writes, and this is done for every entry.
+        if self.callbacks:
+            flush.callbacks.extend(self.callbacks)
+        if self.entries:
+            flush.entries.extend(self.entries)
         if plan.entry is not None:
             flush.entries.append(plan.entry)
-        for step, until in plan.activate:
-            flush.activations.append(Activation(self.run, step, until))
+        if plan.activate:
+            flush.activations.extend(Activation(self.run, step, until) for step, until in plan.activate)
         if plan.closed and self.end is None:
             flush.expiries.extend((self.run, step) for step in plan.closed)
         if self.end is not None:
             flush.ends.append(_that_fits(self.end))
         elif self.park is not None:
             flush.parks.append(self.park)
-        flush.messages.extend(self.messages)
-        flush.consumed.extend(self.consumed)
+        if self.messages:
+            flush.messages.extend(self.messages)
+        if self.consumed:
+            flush.consumed.extend(self.consumed)
         if self.expiry is not None and self.owned is not None:
             flush.expiries.append((self.run, self.owned.wait_name(self.expiry)))
         if self.claim is not None:

@@ -9,11 +9,13 @@ from typing import Any, Final
 
 from detent.forms.text_tests import TextTest
 from detent.graph.codec import features
-from detent.graph.model import Graph
+from detent.graph.model import ContextSnapshot, Graph, Overflow, SnapshotMode
+from detent.settings import Settings
 
 MOST_STEPS: Final = 1_000
 EDGES_PER_STEP: Final = 20
 DEEPEST_NESTING: Final = 5
+USUAL_CONTEXT: Final = ContextSnapshot()
 
 
 class TriggerType(StrEnum):
@@ -53,14 +55,25 @@ class TriggerDefinition:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How large a workflow may be, and how deep its child runs may nest."""
+    """How large a workflow may be, and how deep its child runs may nest. `context` is for graphs that have none."""
 
     steps: int = MOST_STEPS
     nesting: int = DEEPEST_NESTING
+    context: ContextSnapshot = USUAL_CONTEXT
 
     @property
     def edges(self) -> int:
         return self.steps * EDGES_PER_STEP
+
+
+def limits_of(settings: Settings) -> Limits:
+    """Return the limits as the operator's settings define them."""
+    context = ContextSnapshot(
+        mode=SnapshotMode(settings.context_mode),
+        max_bytes=settings.context_max_bytes,
+        overflow=Overflow(settings.context_overflow),
+    )
+    return Limits(settings.max_steps_per_workflow, settings.max_nesting_depth, context)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,11 @@ from detent.run.outcomes import Fail, StepError
 from detent.run.state import RunState
 
 
-def make_call(prepared: Prepared, state: RunState, index: int, view: RunView | None = None) -> StepCall | Fail:
-    """Return the call for the next attempt of a step, or the failure of a template in it.
+def make_call(
+    prepared: Prepared, state: RunState, index: int, view: RunView | None = None, attempt: int = 0
+) -> StepCall | Fail:
+    """Return the call for the next attempt of a step, or the failure of a template in it. `attempt` is the number of
+    that attempt, if it is known.
 
     No call is sent with a missing value: that would be more dangerous than a visible failure.
     """
@@ -24,7 +27,7 @@ def make_call(prepared: Prepared, state: RunState, index: int, view: RunView | N
             parameters = step.config.render(call_scope(prepared, state, index))
         except ExpressionError as error:
             return Fail(StepError(TEMPLATE_ERROR, error.message), retry=False)
-    facts, number = state.facts, state.attempt_number(index)
+    facts, number = state.facts, attempt or state.attempt_number(index)
     return StepCall(facts.id, facts.tenant, step.name, step.kind, number, parameters, step.timeout, view)
 
 

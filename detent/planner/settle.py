@@ -28,7 +28,6 @@ class Settling:
 
     def __init__(self, prepared: Prepared, state: RunState, judge: Judge, now: Instant) -> None:
         self._prepared, self._steps = prepared, prepared.steps
-        self._fail_fast = prepared.graph.on_failure is FailurePolicy.FAIL_FAST
         self._state, self._judge, self._now = state, judge, now
         self._decidable: list[int] = []
         self.activated: list[tuple[str, int | None]] = []
@@ -121,7 +120,8 @@ class Settling:
             gather(self._prepared, state, index)
         if ending in FAILURES:
             state.failures.append(index)
-            if self._fail_fast and not took_one and not state.failing:
+            is_fail_fast = self._prepared.graph.on_failure is FailurePolicy.FAIL_FAST
+            if is_fail_fast and not took_one and not state.failing:
                 self._give_up()
 
     def _decide_edges(self, step: PreparedStep, ending: Ending) -> bool:

@@ -12,6 +12,8 @@ from enum import IntEnum
 from heapq import heappop, heappush
 from typing import NamedTuple
 
+import msgspec
+
 from detent.graph.model import Ending
 from detent.run import journal
 from detent.run.outcomes import StepError
@@ -127,49 +129,50 @@ class Carried(NamedTuple):
     error: StepError | None
 
 
-@dataclass(slots=True)
-class RunState:
-    """The state of one run. The lists have one item per step."""
+class RunState(msgspec.Struct):
+    """The state of one run. The lists have one item per step.
+
+    It is a Struct, because it has many fields and one is built for every run."""
 
     facts: RunFacts
     undecided: list[int]  # incoming edges not decided yet
     parallel: int | None = None  # at most so many attempts at once
-    phase: list[Phase] = field(init=False)
-    ending: list[Ending | None] = field(init=False)
-    taken: list[int] = field(init=False)  # incoming edges taken
-    attempts: list[int] = field(init=False)  # attempts that ended
-    adoptions_before: list[int] = field(init=False)  # adoptions of the run when the step became ready
-    since: list[int] = field(init=False)  # when the phase was entered
+    phase: list[Phase] = []
+    ending: list[Ending | None] = []
+    taken: list[int] = []  # incoming edges taken
+    attempts: list[int] = []  # attempts that ended
+    adoptions_before: list[int] = []  # adoptions of the run when the step became ready
+    since: list[int] = []  # when the phase was entered
     status: Status = Status.RUNNING
-    results: dict[int, bytes] = field(default_factory=dict)
+    results: dict[int, bytes] = {}
     readers: list[int] | None = None  # steps that may still read the result of a step; None: results are not counted
     keeps_results: bool = True  # else a result leaves memory when no step can read it any more
-    let_go: list[int] = field(default_factory=list)  # steps whose results have left memory
+    let_go: list[int] = []  # steps whose results have left memory
     gathered: Gathered | None = None  # of a page that does not keep results
-    readable: dict[int, int] = field(default_factory=dict)  # results that count for the limit: bytes, oldest first
+    readable: dict[int, int] = {}  # results that count for the limit: bytes, oldest first
     readable_bytes: int = 0
     dropped: frozenset[int] = frozenset()  # results that expressions cannot read: there were too many bytes
     last: int | None = None  # the last step in order that succeeded: its output is that of a run that is finished
-    errors: dict[int, StepError] = field(default_factory=dict)
-    early: dict[int, bytes] = field(default_factory=dict)  # callbacks that arrived before their wait was active
-    until: dict[int, int | None] = field(default_factory=dict)
-    edge_errors: dict[int, StepError] = field(default_factory=dict)
-    not_taken: set[int] = field(default_factory=set)  # edges that were not taken although the ending satisfied them
-    retried_at: dict[int, int] = field(default_factory=dict)  # when the next attempt of a step became ready
-    ready: dict[int, None] = field(default_factory=dict)  # in the order they became ready
-    begun: dict[int, int] = field(default_factory=dict)  # steps with a `started` entry and no end: attempt
-    strikes: dict[int, int] = field(default_factory=dict)  # steps with a `started` entry when a node died: how often
-    doubts: dict[int, int] = field(default_factory=dict)  # uncertain steps: the attempt whose end is unknown
-    history: dict[str, Checkpoint] = field(default_factory=dict)  # of a durable function, in journal order
-    operations: dict[str, Operation] = field(default_factory=dict)  # of a durable function, begun and not ended
-    children: dict[str, ChildOwner] = field(default_factory=dict)  # child runs that are awaited: by which owner
-    child_of: dict[int, ChildRun] = field(default_factory=dict)  # the child runs of steps, from their `started` entry
-    looks: dict[int, int] = field(default_factory=dict)  # results of a repeated step that were not as wanted
-    maps: dict[int, MapState] = field(default_factory=dict)
+    errors: dict[int, StepError] = {}
+    early: dict[int, bytes] = {}  # callbacks that arrived before their wait was active
+    until: dict[int, int | None] = {}
+    edge_errors: dict[int, StepError] = {}
+    not_taken: set[int] = set()  # edges that were not taken although the ending satisfied them
+    retried_at: dict[int, int] = {}  # when the next attempt of a step became ready
+    ready: dict[int, None] = {}  # in the order they became ready
+    begun: dict[int, int] = {}  # steps with a `started` entry and no end: attempt
+    strikes: dict[int, int] = {}  # steps with a `started` entry when a node died: how often
+    doubts: dict[int, int] = {}  # uncertain steps: the attempt whose end is unknown
+    history: dict[str, Checkpoint] = {}  # of a durable function, in journal order
+    operations: dict[str, Operation] = {}  # of a durable function, begun and not ended
+    children: dict[str, ChildOwner] = {}  # child runs that are awaited: by which owner
+    child_of: dict[int, ChildRun] = {}  # the child runs of steps, from their `started` entry
+    looks: dict[int, int] = {}  # results of a repeated step that were not as wanted
+    maps: dict[int, MapState] = {}
     cancelled: int = 0  # child runs of steps that were cancelled
     unsure: frozenset[str] = frozenset()  # children that may not exist: their start may have been interrupted
-    carried: dict[int, Carried] = field(default_factory=dict)  # how steps ended before the run was moved
-    left_behind: dict[str, journal.CarriedEntry] = field(default_factory=dict)  # and steps not in its graph
+    carried: dict[int, Carried] = {}  # how steps ended before the run was moved
+    left_behind: dict[str, journal.CarriedEntry] = {}  # and steps not in its graph
     passed: frozenset[int] = frozenset()  # skipped steps: before the current one in the graph the run was moved to
     undelayed: int | None = None  # the step whose delay was over before its run was moved
     moved_graph: bytes | None = None  # the graph that the run was moved to, because its code has changed
@@ -178,13 +181,13 @@ class RunState:
     old_waits: frozenset[str] = frozenset()  # the waits of the versions before it: each has a callback
     is_finished: bool = False  # a user or a step finished the run before all steps ended
     finisher: int | None = None  # the step that finished it; None: a user
-    left_out: dict[int, None] = field(default_factory=dict)  # steps skipped by their own code or by a user
-    reused: dict[int, bytes] = field(default_factory=dict)  # results of another run, for steps that need not run again
-    reused_maps: dict[int, PastMap] = field(default_factory=dict)  # maps whose pages begin with results of another run
-    reused_skips: dict[int, None] = field(default_factory=dict)  # steps that were skipped in the original run
-    failures: list[int] = field(default_factory=list)
-    timers: list[tuple[int, int]] = field(default_factory=list)
-    open: int = field(init=False)  # steps not ended
+    left_out: dict[int, None] = {}  # steps skipped by their own code or by a user
+    reused: dict[int, bytes] = {}  # results of another run, for steps that need not run again
+    reused_maps: dict[int, PastMap] = {}  # maps whose pages begin with results of another run
+    reused_skips: dict[int, None] = {}  # steps that were skipped in the original run
+    failures: list[int] = []
+    timers: list[tuple[int, int]] = []
+    open: int = 0  # steps not ended
     running: int = 0
     seq: int = 0
     adoptions: int = 0

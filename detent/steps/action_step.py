@@ -68,21 +68,25 @@ class ActionExecutor:
         self._processes = processes
 
     def needs(self, step: Step) -> Needs:
-        if "version" in step.config:
-            return Needs.VIEW
-        name = step.config["action"]
-        action = self._find_core(name) or self._find(name)
+        config = step.config
+        action = self._find_core(config["action"])
+        if action is None:
+            if "version" in config:
+                return Needs.VIEW
+            action = self._find(config["action"])
         return _NOTHING if action is None else action.needs
 
     def begin(self, call: StepCall) -> Outcome | Coroutine[Any, Any, Outcome]:
         parameters = call.parameters
         try:
             name = parameters["action"]
-            if "version" in parameters and self._data is not None:
-                return self._data.begin(call)
-            action = self._find_core(name) or self._find(name)
+            action = self._find_core(name)
             if action is None:
-                return self._unknown(name)
+                if "version" in parameters and self._data is not None:
+                    return self._data.begin(call)
+                action = self._find(name)
+                if action is None:
+                    return self._unknown(name)
             if action.needs is not _NOTHING:
                 return self._begin_live(action, parameters.get("with"), call)
             arguments = action.bind(parameters.get("with"), None)

@@ -283,6 +283,21 @@ async def test_a_workflow_that_would_start_itself_is_refused(quick: Detent, form
     assert (await made("third", leaf["id"]))[0] in (200, 201), "a child is named by its id too"
 
 
+async def test_a_save_answers_with_the_children_that_do_not_exist_yet(quick: Detent) -> None:
+    written = {"name": "early", "tasks": {"a": {"workflow": "late"}}}
+    created = await quick.call("POST", "/api/v1/workflows", json=written)
+    assert created.json["data"]["warnings"] == [
+        "tasks.a.workflow: there is no workflow 'late'; until there is, the step fails"
+    ]
+    assert (await quick.call("PUT", "/api/v1/workflows/early", json=written)).json["data"]["warnings"]
+    await quick.save(json.dumps({"name": "late", "tasks": {"a": {"action": "core.echo"}}}))
+    for answer in (
+        await quick.call("PUT", "/api/v1/workflows/early", json=written),
+        await quick.call("GET", "/api/v1/workflows/early"),
+    ):
+        assert "warnings" not in answer.json["data"]
+
+
 async def test_a_workflow_does_not_start_itself_unless_that_is_allowed(quick: Detent) -> None:
     stop = {"if": "trigger.body.n > 0"}
     # Only the run knows which workflow it is, so that nothing can be refused before it runs.

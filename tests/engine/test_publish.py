@@ -71,8 +71,24 @@ async def test_a_version_of_a_child_that_does_not_exist_is_a_problem(commands: C
         "nodes.b.workflowVersion: the workflow 'w' has no version 2; its newest is 1",
         "nodes.c.workflowVersion: the workflow 'unpublished' has no version 1; it was never published",
     ]
-    tasks = {"a": {"workflow": "w", "version": 2}}
-    await commands.workflows.save(json.dumps({"name": "s", "tasks": tasks}))  # a child may be saved later
+
+
+async def test_a_child_that_does_not_exist_yet_is_a_warning_of_a_live_save(commands: Commands) -> None:
+    await commands.workflows.save(ECHO)
+    tasks = {
+        "a": {"workflow": "w", "version": 2},
+        "b": {"workflow": "later"},
+        "c": {"workflow": "s", "version": 1, "allow_recursion": True},
+        "d": {"workflow": "w"},
+    }
+    _, _, saved = await commands.workflows.save(json.dumps({"name": "s", "tasks": tasks}))
+    assert saved.warnings == (
+        "tasks.a.version: the workflow 'w' has no version 2; its newest is 1; until there is, the step fails",
+        "tasks.b.workflow: there is no workflow 'later'; until there is, the step fails",
+    )
+    await commands.workflows.save(ECHO.replace('"w"', '"later"'))
+    tasks.pop("a")
+    assert (await commands.workflows.save(json.dumps({"name": "s", "tasks": tasks}), replace=True))[2].warnings == ()
 
 
 async def test_a_workflow_that_would_start_itself_is_a_problem(app: App, commands: Commands) -> None:

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from detent.forms.compile import compile_document, form_of, name_in
-from detent.forms.compiled import Compiled, Limits, TriggerDefinition, TriggerType
+from detent.forms.compiled import Compiled, Limits, TriggerDefinition, TriggerType, limits_of
 from detent.forms.definition import read_definition
 from detent.forms.graph.form import compile_graph
 from detent.graph import codec
@@ -33,6 +33,7 @@ from detent.graph.model import (
     Step,
     StepKind,
 )
+from detent.settings import Settings
 from tests.forms.graphs import FANOUT_FANIN, MONDAY_STATUS, ONBOARD_PROJECT, RETRY_DEMO, STAND_INS, document, edge, node
 
 
@@ -151,6 +152,15 @@ GRAPH: list[tuple[dict[str, Any], str, Any]] = [
 @pytest.mark.parametrize(("fields", "name", "value"), GRAPH)
 def test_a_key_of_the_workflow_becomes_a_field_of_the_graph(fields: dict[str, Any], name: str, value: Any) -> None:
     assert getattr(compiled(**fields).graph, name) == value
+
+
+def test_what_a_graph_does_not_say_of_its_context_is_as_the_operator_has_it() -> None:
+    limits = limits_of(Settings(context_max_bytes=7, context_overflow="prune_oldest", context_mode="full"))
+    usual = ContextSnapshot(SnapshotMode.FULL, (), 7, Overflow.PRUNE_OLDEST)
+    assert compile_graph(document(node("it")), limits=limits).graph.context == usual
+    written = {**document(node("it")), "contextSnapshot": {"overflow": "fail", "mode": "summary"}}
+    assert compile_graph(written, limits=limits).graph.context == ContextSnapshot(max_bytes=7)
+    assert compile_graph(document(node("it")), limits=limits_of(Settings())).graph.context is None, "as before"
 
 
 def test_the_form_may_be_named_and_nodes_name_it_too() -> None:

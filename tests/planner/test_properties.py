@@ -21,7 +21,7 @@ from detent.run.plan import NOTHING
 from detent.run.state import Phase
 from tests.planner import naive
 from tests.planner.play import Play, answer, failure, play, settled
-from tests.planner.worlds import RANDOMS, World, random_graph, some_world
+from tests.planner.worlds import RANDOMS, World, random_graph, some_world, with_limit
 
 SEEDS = range(600)
 SETTLE = (FailurePolicy.SETTLE,)
@@ -48,6 +48,21 @@ def test_many_seeded_runs_end_and_their_journals_add_up(trouble: float) -> None:
         kinds.update(entry.kind for entry in over.entries)
     usual = {Kind.ENDED, Kind.RETRY, Kind.STARTED, Kind.PAGED}
     assert set(kinds) == (set(Kind) - OF_FUNCTIONS if trouble else usual), "the worlds have become too quiet"
+
+
+def test_runs_with_a_limited_context_end_and_their_journals_add_up() -> None:
+    codes: Counter[str] = Counter()
+    dropped = 0
+    for seed in range(150):
+        rng = random.Random(seed)
+        over = World(with_limit(random_graph(rng), rng), rng, trouble=0.2).live()
+        _check_over(over)
+        codes.update(error.code for error in over.state.errors.values())
+        dropped += len(over.state.dropped)
+        shown = over.complete()
+        assert (shown.dropped, shown.readable) == (over.state.dropped, over.state.readable), "users see another context"
+    assert codes["context_too_large"] > 10
+    assert dropped > 50, "the worlds have become too quiet"
 
 
 def _check_over(over: Play) -> None:

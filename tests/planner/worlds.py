@@ -13,6 +13,7 @@ from detent.graph.model import (
     ON_ANY,
     ON_RAN,
     ON_SUCCESS,
+    ContextSnapshot,
     Each,
     Edge,
     Ending,
@@ -21,6 +22,7 @@ from detent.graph.model import (
     ItemFailure,
     Join,
     OnCrash,
+    Overflow,
     Repeat,
     Retry,
     Route,
@@ -83,6 +85,19 @@ def random_graph(rng: random.Random, *, most: int = 9, policies: tuple[FailurePo
         max_duration=rng.choice((None, 1e6)),
         parallel=rng.choice((None, None, 1, 2, 3)),
     )
+
+
+def with_limit(graph: Graph, rng: random.Random) -> Graph:
+    """Let most steps read steps before them, and limit the bytes of what they can read."""
+    before = {step.name: [edge.source for edge in graph.edges if edge.target == step.name] for step in graph.steps}
+    steps = tuple(
+        replace(step, config={"with": [f"{{{{ tasks.{name}.output }}}}" for name in before[step.name]]})
+        if step.kind in (StepKind.ACTION, StepKind.HTTP) and rng.random() < 0.8
+        else step
+        for step in graph.steps
+    )
+    limit = ContextSnapshot(max_bytes=rng.choice((1, 20, 40, 2 * SMALL)), overflow=rng.choice(tuple(Overflow)))
+    return replace(graph, steps=steps, context=limit)
 
 
 def _edge(rng: random.Random, source: str, target: str) -> Edge:

@@ -4844,6 +4844,7 @@ export interface components {
             /** Format: date-time */
             updated_at: string;
             version?: number | null;
+            warnings?: string[];
         };
         /** One[WorkflowDocument] */
         WorkflowDocumentAnswer: {

@@ -131,8 +131,8 @@ async def create_workflow(request: AnyRequest) -> WorkflowAnswer:
     data, filename, wants_draft = await request.body(), filename_of(request), _wants_draft(request)
     form = await asyncio.to_thread(_form, data, filename)
     if form.is_live_at_save and not wants_draft:
-        row, _, _ = await commands(request).workflows.save(data, filename=filename)
-        return await show_workflow(request, row, status=201)
+        row, _, compiled = await commands(request).workflows.save(data, filename=filename)
+        return await show_workflow(request, row, status=201, warnings=compiled.warnings)
     saved = await commands(request).drafts.save(
         data, filename=filename, valid=not wants_draft, unpublished=not wants_draft
     )
@@ -170,8 +170,8 @@ async def save_workflow(request: AnyRequest, workflow: FromPath[str]) -> Respons
         answer = await show_workflow(request, draft.workflow, tag=draft.revision)
         return _saved(answer, created=draft.created, changed=True)
     state = expected_state(if_match, old)
-    row, saved, _ = await commands(request).workflows.save(data, filename=filename, replace=True, expected=state)
-    answer = await show_workflow(request, row)
+    row, saved, compiled = await commands(request).workflows.save(data, filename=filename, replace=True, expected=state)
+    answer = await show_workflow(request, row, warnings=compiled.warnings)
     return _saved(answer, created=saved.created, changed=saved.created or saved.changed)
 
 
@@ -304,14 +304,21 @@ def workflow_document(
 
 
 async def show_workflow(
-    request: AnyRequest, row: WorkflowRow, *, status: int = 200, tag: int | None = None
+    request: AnyRequest,
+    row: WorkflowRow,
+    *,
+    status: int = 200,
+    tag: int | None = None,
+    warnings: Sequence[str] = (),
 ) -> WorkflowAnswer:
-    """Build the answer that shows a workflow. `tag` is the revision of the draft that the request saved."""
+    """Build the answer that shows a workflow. `tag` is the revision of the draft that the request saved, and `warnings`
+    are those of the definition that it saved."""
     draft = None
     if row.draft is not None:
         with suppress(NotFound):  # it was published since the row was read
             draft = await commands(request).drafts.get(row)
     document = await asyncio.to_thread(workflow_document, row, draft=draft)
+    document.warnings = list(warnings)
     etag = etag_of(row) if tag is None else revision_tag(tag)
     return Response(One(document), status_code=status, headers={"ETag": etag})
 

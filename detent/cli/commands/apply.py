@@ -59,7 +59,7 @@ def _apply(client: CommandClient, file: Path, data: bytes, compiled: Compiled, *
         version, change = made["version"], word if made["changed"] else "unchanged"
     colour = {"created": "green", "changed": "yellow"}.get(change, "bright_black")
     out.print(f"[{colour}]{change:<9}[/]  {escape(compiled.name)} [bright_black]version {version}[/]")
-    for warning in compiled.warnings:
+    for warning in dict.fromkeys((*compiled.warnings, *document.get("warnings", ()))):
         warn(warning)
 
 

@@ -25,7 +25,7 @@ from detent.ids import RUN, WORKFLOW, NewId, parse, show
 from detent.planner.maps import page_counts, pages_open
 from detent.run import events
 from detent.run.call import Op, name_of, signal_key
-from detent.run.journal import Entry, Family
+from detent.run.journal import Entry, Family, Kind, decode_data
 from detent.run.outcomes import EMPTY_RESULT, StepError
 from detent.run.plan import RunEnd
 from detent.run.start import StartRequest
@@ -202,6 +202,12 @@ def known_children(run: OwnedRun) -> KnownChildren:
         run.children = KnownChildren()
     known: KnownChildren = run.children
     return known
+
+
+def pages_written(run: OwnedRun, entry: Entry) -> None:
+    """Record that the pages in an entry are in the journal, because the entry is durable now."""
+    if entry.kind == Kind.PAGED:
+        known_children(run).unwritten.difference_update(decode_data(entry.data).pages)
 
 
 class StepChild:

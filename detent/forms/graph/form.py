@@ -19,7 +19,7 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import Any, Final
 
-from detent.forms.compiled import Compiled, Limits
+from detent.forms.compiled import USUAL_CONTEXT, Compiled, Limits
 from detent.forms.definition import checked_document
 from detent.forms.graph.node import WrittenEdge, WrittenNode, read_node
 from detent.forms.graph.scope import GraphScope
@@ -93,7 +93,7 @@ def compile_graph(
         max_duration=_MAX_DURATION if duration is None else duration,
         parallel=fields.integer("maxParallel", least=1, most=_MOST_PARALLEL),
         vars=_vars(fields),
-        context=_context(fields, [node.name for node in nodes]),
+        context=_context(fields, [node.name for node in nodes], limits.context),
     )
     if is_whole:
         _check_shape(graph, nodes, fields)
@@ -141,12 +141,14 @@ def _vars(fields: Fields) -> dict[str, Any]:
     return found
 
 
-def _context(fields: Fields, names: Collection[str]) -> ContextSnapshot | None:
-    """Read how large the results may be that later nodes read, and what users see of them."""
+def _context(fields: Fields, names: Collection[str], usual: ContextSnapshot) -> ContextSnapshot | None:
+    """Read how large the results may be that later nodes read, and what users see of them.
+
+    What is not written is as the operator has it (`usual`), and part of the version: a later change of the settings
+    must not alter a run."""
     written = fields.mapping("contextSnapshot")
     if written is None:
-        return None
-    usual = ContextSnapshot()
+        return None if usual == USUAL_CONTEXT else usual
     inner = Fields(written, fields.at("contextSnapshot"), fields.problems)
     inner.refuse_unknown(SNAPSHOT_FIELDS)
     mode = inner.choice("mode", SnapshotMode, usual.mode)
