@@ -27,6 +27,7 @@ from detent.ids import new_id
 from detent.python.registry import registry as python_registry
 from detent.settings import Settings
 from detent.steps.actions import CORE, Action, load_modules, registry
+from detent.steps.connectors.shipped import offer_shipped
 from detent.steps.protocol import StepExecutor
 from detent.steps.templates.action import DocumentRequest, Render, RenderedDocument, TemplatePort
 from detent.steps.templates.renderer import Renderer
@@ -81,6 +82,7 @@ async def build_app(
     `templates` is the port through which its executors render documents. `connections` are those that its commands look
     for when a workflow is published."""
     load_modules(settings.imports)
+    offer_shipped()
     clock = clock or SystemClock(settings.clock_skew)
     local_url = url_of(address or (settings.host, settings.port))
     base_url = settings.base_url or local_url

@@ -41,6 +41,7 @@ from detent.python.transactions import keeper
 from detent.settings import Settings
 from detent.steps.action_step import ActionExecutor
 from detent.steps.actions import CORE, isolated_modules, registry
+from detent.steps.connectors.shipped import CONNECTORS as CONNECTORS_IN_PYTHON
 from detent.steps.data_action import CatalogActions
 from detent.steps.egress import EgressPolicy
 from detent.steps.http.client import ActionServices
@@ -118,7 +119,8 @@ async def _begin_work(app: App, clock: Clock, stack: AsyncExitStack) -> None:
     """
     store, now = app.store, app.engine.time.now
     commands = app.commands.for_caller(local_caller("detent"))
-    await commands.catalog.register(load_shipped, shipped_fingerprint(), (*CORE.facts(), *registry.facts()))
+    code = (*CORE.facts(), *registry.facts())
+    await commands.catalog.register(load_shipped, shipped_fingerprint(), code, CONNECTORS_IN_PYTHON)
     for one in python_registry.all():
         await commands.workflows.save_python(one.compiled, one.source)
     work = TriggerWork(store, app.triggers.processor, now=now, clock=clock, new_id=new_id)

@@ -27,6 +27,7 @@ class AuthType(StrEnum):
     BASIC = "basic"
     API_KEY = "api_key"
     OAUTH2_CLIENT = "oauth2_client"
+    AWS4 = "aws4"
 
 
 class KeyPlace(StrEnum):
@@ -43,6 +44,7 @@ SECRETS: Final[Mapping[AuthType, tuple[str, ...]]] = {
     AuthType.BASIC: ("username", "password"),
     AuthType.API_KEY: ("token",),
     AuthType.OAUTH2_CLIENT: ("client_id", "client_secret"),
+    AuthType.AWS4: ("access_key_id", "secret_access_key"),
 }
 
 
