@@ -39,6 +39,7 @@ _BUCKET: Final = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 _CONTENT_TYPE: Final = re.compile(r"[A-Za-z0-9!#$&^_.+-]{1,127}/[A-Za-z0-9!#$&^_.+-]{1,127}(; ?[A-Za-z0-9=_.-]{1,80})?")
 _CONTROL: Final = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
 _LONGEST_MESSAGE: Final = 500
+_ANSWER: Final = re.compile(r"<Code>([^<]{1,100})</Code>\s*<Message>([^<]{1,300})</Message>")
 
 Key = Annotated[str, msgspec.Meta(min_length=1, max_length=1024)]
 
@@ -183,7 +184,7 @@ async def delete_object(context: ActionContext, key: Key, connection: str = "s3"
     with _bucket(context, connection) as bucket:
         try:
             await bucket.library.delete_async(bucket.store, _key(key))
-        except bucket.library.exceptions.NotFoundError:
+        except FileNotFoundError:
             return
 
 
@@ -217,7 +218,7 @@ def _bucket(context: ActionContext, name: str) -> Iterator[_Bucket]:
     store = _store(load("obstore.store", "s3"), connection)
     try:
         yield _Bucket(library, store)
-    except errors.NotFoundError as error:
+    except (errors.NotFoundError, FileNotFoundError) as error:
         raise Permanent(f"there is no such object or bucket: {_said(error, scrubber)}", code="not_found") from None
     except (errors.AlreadyExistsError, errors.PreconditionError) as error:
         raise Permanent(f"the object exists already: {_said(error, scrubber)}", code="already_exists") from None
@@ -258,9 +259,11 @@ def _not_a_bucket(connection: NamedConnection) -> Permanent:
 
 
 def _said(error: Exception, scrubber: Scrubber) -> str:
-    """Return the first line of an error of the library: the others are about its own insides."""
-    lines = [line.strip() for line in scrubber.text(str(error)).splitlines()]
-    return next(filter(None, lines), type(error).__name__)[:_LONGEST_MESSAGE]
+    """Return what the service said, else the first line of an error of the library: the others are its insides."""
+    text = scrubber.text(str(error))
+    if answer := _ANSWER.search(text):
+        return f"{answer[1]}: {answer[2]}"[:_LONGEST_MESSAGE]
+    return next(filter(None, map(str.strip, text.splitlines())), type(error).__name__)[:_LONGEST_MESSAGE]
 
 
 def _content(text: str | None, base64: str | None, json: Any) -> tuple[bytes, str]:
