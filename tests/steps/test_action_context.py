@@ -262,7 +262,10 @@ async def test_a_credential_comes_from_its_variable(registry: Registry, step: Ac
     registry.add("work", work)
     assert done(await perform(step, "work", {"name": "my-shop"}))["output"] is True
     fail = failed(await perform(step, "work", {"name": "slack"}), "missing_credential")
-    assert fail.error.message == "the connection 'slack' is not set up on this node: set CONNECTOR_SLACK_TOKEN in its environment"
+    assert (
+        fail.error.message
+        == "the connection 'slack' is not set up on this node: set CONNECTOR_SLACK_TOKEN in its environment"
+    )
     assert not fail.retry
 
 
