@@ -3,6 +3,7 @@
     CONNECTOR_SLACK_TOKEN       the token of a bearer or of an API key
     CONNECTOR_CRM_USERNAME      and _PASSWORD: of basic authentication
     CONNECTOR_CRM_CLIENT_ID     and _CLIENT_SECRET: of OAuth2 client credentials
+    CONNECTOR_SES_ACCESS_KEY_ID and _SECRET_ACCESS_KEY, perhaps _SESSION_TOKEN and _REGION: of aws4
     CONNECTOR_CRM_URL           replaces the base_url of the manifest
 
 Actions that are data use the connection with the name of their connector. Actions in Python may have a parameter
@@ -46,6 +47,7 @@ class ServiceConnection:
     base_url: str
     secrets: Mapping[str, str]
     headers: Mapping[str, str] = field(default_factory=dict)  # that authenticate its requests
+    region: str | None = None  # of aws4
 
 
 class MissingConnection(ValueError):
@@ -105,7 +107,11 @@ class EnvironmentConnections:
                 raise MissingConnection(connector, missing)
             address = self._environ.get(variable(connector, "url")) or base_url or ""
             secrets = {name: self._environ[variable(connector, name)].strip() for name in SECRETS[auth.type]}
-            made = ServiceConnection(address.strip().rstrip("/"), secrets, auth_headers(auth, secrets))
+            more = self.named(connector)
+            if auth.type is AuthType.AWS4 and (session := more.get("session_token")) is not None:
+                secrets["session_token"] = session
+            region = more.get("region") or auth.region
+            made = ServiceConnection(address.strip().rstrip("/"), secrets, auth_headers(auth, secrets), region)
             known = self._known[key] = made, Scrubber(secrets)
         return known
 

@@ -49,13 +49,16 @@ SECRETS: Final[Mapping[AuthType, tuple[str, ...]]] = {
 
 
 class Auth(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The authentication of a connector. `name` and `place` are of an API key, `token_url` and `scopes` of OAuth2."""
+    """The authentication of a connector. `name` and `place` are of an API key, `token_url` and `scopes` of OAuth2,
+    `service` and `region` of aws4."""
 
     type: AuthType = AuthType.NONE
     name: str | None = None
     place: KeyPlace = KeyPlace.HEADER
     token_url: str | None = None
     scopes: tuple[str, ...] = ()
+    service: str | None = None
+    region: str | None = None
 
 
 class BodyEncoding(StrEnum):

@@ -164,7 +164,7 @@ class HttpExecutor:
     ) -> None:
         self._guard = EgressGuard(policy or EgressPolicy())
         self._settings = settings or HttpSettings()
-        self._wall = wall or SystemClock().wall
+        self.wall = wall or SystemClock().wall
         self._resolver = resolver
         self._session: aiohttp.ClientSession | None = None
 
@@ -227,7 +227,7 @@ class HttpExecutor:
         status = response.status
         if status < 200:
             raise BadAnswer(f"the server switched protocols (status {status})")
-        wait = retry_after(response.headers.get("Retry-After"), self._wall())
+        wait = retry_after(response.headers.get("Retry-After"), self.wall())
         return judge(await read_answer(response, limit), f"{request.method} {request.target.shown}", remark, wait)
 
 
