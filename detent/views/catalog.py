@@ -7,11 +7,12 @@ from typing import Any, Final
 
 import msgspec
 
-from detent.catalog.action import Effect
+from detent.catalog.action import ActionSource, Effect
 from detent.catalog.connections import EnvironmentConnections, connection_of
 from detent.catalog.connector import Connector
 from detent.documents.connectors import CatalogActionDocument, ConnectorDocument, EffectDocument
 from detent.instant import as_datetime
+from detent.steps.connectors.library import missing_package
 from detent.store.catalog_rows import ActionMark, ActionRow, ConnectorRow
 from detent.store.protocol import Store
 from detent.store.rows import Finding
@@ -96,8 +97,11 @@ async def missing_credentials(store: Store, tenant: int, connections: Environmen
         stored = await store.connector(tenant, name)
         connector = None if stored is None else stored_connector(stored)
         missing = () if connector is None else connections.missing(used, connector.base_url, connector.auth)
+        whose = ", ".join(sorted(set(workflows))[:3])
         if missing:
-            whose = ", ".join(sorted(set(workflows))[:3])
             message = f"{used!r} is not set up here: set {' and '.join(missing)}; {whose} needs it"
+            found.append(Finding("warning", "connector", message))
+        if connector is not None and connector.source is ActionSource.PYTHON and (package := missing_package(name)):
+            message = f"{name!r} lacks the package {package!r} here: install detent[{name}]; {whose} needs it"
             found.append(Finding("warning", "connector", message))
     return found

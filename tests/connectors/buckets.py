@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
-from moto.server import DomainDispatcherApplication, create_backend_app
+from moto.server import DomainDispatcherApplication, create_backend_app  # type: ignore[attr-defined]
 
 
 class _Quiet(WSGIRequestHandler):

@@ -9,12 +9,15 @@ from typing import Any
 from detent.catalog.connections import EnvironmentConnections
 from detent.run.outcomes import Fail, Outcome
 from detent.steps.action_step import ActionExecutor
-from detent.steps.connectors.shipped import SHIPPED
+from detent.steps.connectors.library import SHIPPED
+from detent.steps.connectors.shipped import CONNECTORS
 from detent.steps.egress import EgressPolicy
 from detent.steps.http.client import ActionServices
 from tests.steps.calls import done, perform
 
 PATIENCE = 60.0
+
+__all__ = ["PATIENCE", "SHIPPED", "Node", "open_node"]
 
 
 class Node:
@@ -41,6 +44,7 @@ class Node:
 @asynccontextmanager
 async def open_node(environ: Mapping[str, str], *allow: str) -> AsyncIterator[Node]:
     """A node with this environment. It may call loopback, unless other networks are given."""
+    assert {one.connector for one in SHIPPED.facts()} == {one.id for one in CONNECTORS}
     policy = EgressPolicy.from_texts(allow or ("127.0.0.0/8",))
     services = ActionServices(policy, connections=EnvironmentConnections(environ))
     executor = ActionExecutor(SHIPPED, services=services)

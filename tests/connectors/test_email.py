@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 
 from detent.steps.connectors import email
+from detent.steps.errors import InvalidParameters
 from tests.connectors.mail import PASSWORD, USER, Mailbox, open_mail
 from tests.connectors.node import Node, open_node
 from tests.steps.certificates import make_authority
 
-HELLO = {"to": "ann@example.org", "subject": "Hello", "text": "Hi Ann"}
+HELLO: dict[str, Any] = {"to": "ann@example.org", "subject": "Hello", "text": "Hi Ann"}
 
 
 def environ(mailbox: Mailbox, **more: str) -> dict[str, str]:
@@ -216,5 +217,5 @@ async def test_a_node_without_the_extra_names_it(node: Node, monkeypatch: pytest
 def test_a_header_cannot_be_smuggled_in_by_any_control_character() -> None:
     sender = email._address("bot@example.com", "from")  # noqa: SLF001
     for character in [*map(chr, range(32)), "\x7f", "\x85", "\u2028", "\u2029"]:
-        with pytest.raises(email.InvalidParameters):
-            email.build_message(email.Message(subject=f"a{character}b", text=""), sender, "key")
+        with pytest.raises(InvalidParameters):
+            email.build_message(email.OutgoingMail(subject=f"a{character}b", text=""), sender, "key")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -13,10 +12,9 @@ from detent.catalog.connections import EnvironmentConnections
 from detent.run.outcomes import Fail, Outcome
 from detent.steps.action_step import ActionExecutor
 from detent.steps.connectors import notify
-from detent.steps.connectors.shipped import SHIPPED
 from detent.steps.http.client import ActionServices
 from detent.steps.isolation.processes import Processes
-from tests.connectors.node import PATIENCE, open_node
+from tests.connectors.node import PATIENCE, SHIPPED, open_node
 from tests.steps.calls import done, perform
 from tests.steps.listeners import website
 
@@ -93,7 +91,6 @@ async def test_a_message_goes_to_all_targets_and_no_token_is_in_an_error(
         assert (code, retry) == ("invalid_parameters", False)
     finally:
         await executor.close()
-    assert os.environ["CONNECTOR_NOTIFY_URL"] == "json://wrong"
 
 
 async def test_a_node_without_the_extra_names_it(monkeypatch: pytest.MonkeyPatch) -> None:

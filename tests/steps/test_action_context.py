@@ -19,8 +19,8 @@ from detent.run.state import RunFacts
 from detent.steps.action_context import LARGEST_DETAIL, Principal
 from detent.steps.action_step import ActionExecutor
 from detent.steps.actions import ActionContext, Registry
-from detent.steps.egress import EgressDenied, EgressPolicy
-from detent.steps.errors import ActionError, Failed, RetriableFailure, Skipped, Succeeded
+from detent.steps.egress import EgressPolicy
+from detent.steps.errors import ActionError, EgressDenied, Failed, RetriableFailure, Skipped, Succeeded
 from detent.steps.http.client import ActionServices
 from tests.steps.calls import RUN_ID, attempt, call_of, done, failed, perform
 

@@ -26,8 +26,7 @@ import msgspec
 from detent.catalog.connections import NamedConnection, Scrubber
 from detent.steps.action_context import ActionContext
 from detent.steps.connectors.library import SHIPPED, decode_base64, describe, load
-from detent.steps.egress import EgressDenied
-from detent.steps.errors import InvalidParameters, Permanent, RetriableFailure
+from detent.steps.errors import EgressDenied, InvalidParameters, Permanent, RetriableFailure
 from detent.values.limits import BODY_LIMIT
 
 CONNECTOR: Final = describe("email", "E-mail", "Sends messages over SMTP. CONNECTOR_EMAIL_URL is the mail server.")
@@ -54,13 +53,13 @@ Addresses = str | list[str]
 class Attachment(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A file of a message: its `content` is text, or `base64` has its bytes."""
 
-    name: Annotated[str, msgspec.Meta(min_length=1, max_length=255)]
+    name: Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
     content: str | None = None
     base64: str | None = None
     content_type: str | None = None
 
 
-class Message(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"sender": "from"}):
+class OutgoingMail(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"sender": "from"}):
     """The parameters of `email.send`. `text` or `html` is needed; with both, a reader shows the one it prefers."""
 
     to: Addresses = []
@@ -75,7 +74,7 @@ class Message(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"
     connection: str = "email"
 
 
-class Sent(msgspec.Struct, frozen=True):
+class SentMail(msgspec.Struct, frozen=True):
     """The output of `email.send`."""
 
     message_id: str
@@ -86,7 +85,7 @@ class Sent(msgspec.Struct, frozen=True):
 @SHIPPED.action(
     "email.send", title="Send an e-mail", category="Communication", tags=("email", "smtp"), timeout=300, version="1.0.0"
 )
-async def send(context: ActionContext, params: Message) -> Sent:
+async def send(context: ActionContext, params: OutgoingMail) -> SentMail:
     """Send a message over SMTP to all of its recipients, or to none."""
     connection = context.connection(params.connection, "url")
     server = _Server.of(connection)
@@ -103,7 +102,7 @@ async def send(context: ActionContext, params: Message) -> Sent:
         raise Permanent(f"the mail server {server}: {error}", code="not_supported") from None
     except (library.SMTPException, OSError, TimeoutError) as error:
         raise _unreachable(server, error, scrubber) from None
-    return Sent(str(message["Message-ID"]), recipients, scrubber.text(answer))
+    return SentMail(str(message["Message-ID"]), recipients, scrubber.text(answer))
 
 
 class _Server(msgspec.Struct, frozen=True):
@@ -252,7 +251,7 @@ def _unreachable(server: _Server, error: Exception, scrubber: Scrubber) -> Perma
 # -- the message
 
 
-def build_message(params: Message, sender: Address, key: str) -> EmailMessage:
+def build_message(params: OutgoingMail, sender: Address, key: str) -> EmailMessage:
     """Return the message. Its id follows from the key, so every attempt sends the same one. Raise InvalidParameters."""
     if params.text is None and params.html is None:
         raise InvalidParameters("text: is missing; a message needs text or html")
@@ -301,7 +300,7 @@ def _attach(message: EmailMessage, attachments: list[Attachment]) -> None:
         message.add_attachment(raw, maintype=main, subtype=sub, filename=_line(one.name, f"{place}.name"))
 
 
-def _recipients(params: Message) -> list[str]:
+def _recipients(params: OutgoingMail) -> list[str]:
     """Return every address that receives the message, once. Raise InvalidParameters."""
     given = [*_addresses(params.to, "to"), *_addresses(params.cc, "cc"), *_addresses(params.bcc, "bcc")]
     found = list(dict.fromkeys(one.addr_spec for one in given))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import importlib
+from importlib.util import find_spec
 from typing import Any, Final
 
 from detent.catalog.action import ActionSource
@@ -36,6 +37,11 @@ def load(module: str, extra: str) -> Any:
     except ImportError as error:
         message = f"this node lacks the package {module.partition('.')[0]!r}: install detent[{extra}] ({error})"
         raise Permanent(message, code=MISSING_EXTRA) from None
+
+
+def missing_package(connector: str) -> str | None:
+    """Return the first package that a connector needs and this process lacks."""
+    return next((name for name in EXTRAS.get(connector, ()) if find_spec(name) is None), None)
 
 
 def decode_base64(text: str, place: str) -> bytes:

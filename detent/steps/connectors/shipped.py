@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from typing import Final
 
 from detent.steps.actions import registry
 from detent.steps.connectors import email, notify, s3, sql
-from detent.steps.connectors.library import EXTRAS, SHIPPED
+from detent.steps.connectors.library import SHIPPED
 
 #: What the catalog lists of each.
 CONNECTORS: Final = (email.CONNECTOR, notify.CONNECTOR, s3.CONNECTOR, sql.CONNECTOR)
@@ -16,8 +15,3 @@ CONNECTORS: Final = (email.CONNECTOR, notify.CONNECTOR, s3.CONNECTOR, sql.CONNEC
 def offer_shipped() -> None:
     """Offer the actions of the shipped connectors in this process, unless user code has one of the same name."""
     registry.adopt(SHIPPED)
-
-
-def missing_package(connector: str) -> str | None:
-    """Return the first package that a connector needs and this process lacks."""
-    return next((name for name in EXTRAS.get(connector, ()) if find_spec(name) is None), None)

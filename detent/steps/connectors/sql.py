@@ -169,7 +169,7 @@ def _engine(sqlalchemy: Any, connection: NamedConnection, timeout: float) -> Eng
 
 
 def _options(driver: str, connection: NamedConnection, timeout: float) -> dict[str, Any]:
-    """Return what the driver is told beside the address."""
+    """Return the options of the driver."""
     match driver.partition("+")[0]:
         case "postgresql":
             return {"connect_timeout": CONNECT_SECONDS, "application_name": "detent"}

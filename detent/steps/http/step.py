@@ -26,7 +26,8 @@ from detent.graph.model import Step, StepKind
 from detent.instant import Instant
 from detent.run.call import StepCall
 from detent.run.outcomes import Fail, Outcome, StepError
-from detent.steps.egress import EgressDenied, EgressGuard, EgressPolicy, GuardedResolver
+from detent.steps.egress import EgressGuard, EgressPolicy, GuardedResolver
+from detent.steps.errors import EgressDenied
 from detent.steps.http.request import FOLLOWING_METHODS, HttpRequest, InvalidHttpRequest, build_request
 from detent.steps.http.response import NO_ANSWER, BadAnswer, HttpAnswer, outcome_of, read_answer, retry_after
 from detent.steps.protocol import Needs
