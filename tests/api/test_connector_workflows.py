@@ -12,8 +12,11 @@ from typing import Any
 
 import pytest
 
+from detent.auth.caller import local_caller
+from detent.catalog.connections import EnvironmentConnections
 from detent.ids import RUN, parse
-from tests.api.conftest import EVERY_DATABASE
+from detent.views.catalog import missing_credentials
+from tests.api.conftest import EVERY_DATABASE, POSTGRES_TOO
 from tests.api.server import Detent, serving, statuses
 from tests.api.services import TOKENS, Services, item, open_services
 from tests.connectors.mail import PASSWORD, USER, open_mail
@@ -242,6 +245,7 @@ async def test_the_linear_workflow_of_the_specification_runs_word_for_word(deten
         assert received.headers["Idempotency-Key"]
 
 
+@POSTGRES_TOO
 async def test_the_branching_workflow_of_the_specification_takes_each_of_its_ways(
     detent: Detent, services: Services
 ) -> None:
@@ -458,7 +462,7 @@ async def test_a_workflow_mails_what_it_finds_in_a_database_and_keeps_a_copy(
     assert PASSWORD not in entries
 
 
-async def test_what_connectors_in_python_lack_is_named_at_publish_and_by_the_failing_step(api: Detent) -> None:
+async def test_what_connectors_in_python_lack_is_named_at_publish_by_the_step_and_by_doctor(api: Detent) -> None:
     mail = {"to": "{{ trigger.who }}", "subject": "Order", "text": "Paid."}
     nodes = [
         {"id": "mail", "actionType": "email.send", "parameters": mail, "edges": [{"targetNode": "more"}]},
@@ -472,6 +476,11 @@ async def test_what_connectors_in_python_lack_is_named_at_publish_and_by_the_fai
     run = await api.ended(await api.start("w", {"who": "ann@example.org"}))
     error = run["tasks"]["mail"]["error"]
     assert (error["code"], "set CONNECTOR_EMAIL_URL" in error["message"]) == ("missing_credential", True)
+    found = await missing_credentials(api.app.store, local_caller("test").tenant, EnvironmentConnections({}))
+    assert [one.message for one in found] == [
+        "'email' is not set up here: set CONNECTOR_EMAIL_URL; w needs it",
+        f"'archive' is not set up here: set {' and '.join(lacks)}; w needs it",
+    ]
     listed = (await api.call("GET", "/api/v1/connectors/s3")).json["data"]
     assert (listed["display_name"], listed["auth_type"], listed["source"]) == ("S3", "aws4", "python")
     assert listed["missing"] == ["CONNECTOR_S3_URL", "CONNECTOR_S3_ACCESS_KEY_ID", "CONNECTOR_S3_SECRET_ACCESS_KEY"]
