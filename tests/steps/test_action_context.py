@@ -269,6 +269,19 @@ async def test_a_credential_comes_from_its_variable(registry: Registry, step: Ac
     assert not fail.retry
 
 
+async def test_a_connection_has_the_parts_that_the_operator_set(registry: Registry, step: ActionExecutor) -> None:
+    def work(name: str, parts: list[str], context: ActionContext) -> list[str | None]:
+        found = context.connection(name, *parts)
+        assert "secret" not in repr(found)
+        return [found.get("token"), found.get("url")]
+
+    registry.add("work", work)
+    assert done(await perform(step, "work", {"name": "my-shop", "parts": []}))["output"] == ["secret", None]
+    given = {"name": "my-shop", "parts": ["token", "url", "username"]}
+    message = failed(await perform(step, "work", given), "missing_credential").error.message
+    assert message.endswith("set CONNECTOR_MY_SHOP_URL and CONNECTOR_MY_SHOP_USERNAME in its environment")
+
+
 def test_a_context_for_a_test_needs_no_attempt() -> None:
     context = ActionContext("run_1", "charge", 1, "key", 1, principal=Principal("U1"))
     context.log.info("nothing hears this")

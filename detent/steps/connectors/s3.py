@@ -239,17 +239,23 @@ def _store(library: Any, connection: NamedConnection) -> Any:
     if parts.scheme != "s3" or not _BUCKET.fullmatch(parts.netloc) or parts.query or parts.fragment:
         raise _not_a_bucket(connection)
     endpoint = connection.get("endpoint")
-    optional = {"endpoint": endpoint, "session_token": connection.get("session_token")}
+    is_plain = endpoint is not None and endpoint.startswith("http://")
+    credential = {
+        "access_key_id": connection["access_key_id"],
+        "secret_access_key": connection["secret_access_key"],
+        "token": connection.get("session_token"),
+        "expires_at": None,
+    }
     return library.S3Store(
         parts.netloc,
         prefix=parts.path.strip("/") or None,
-        access_key_id=connection["access_key_id"],
-        secret_access_key=connection["secret_access_key"],
+        # A provider, because the library would add a session token of the machine's environment to a plain key.
+        credential_provider=lambda: credential,
         region=connection.get("region") or "us-east-1",
         virtual_hosted_style_request=endpoint is None,
-        client_options={"allow_http": endpoint is not None, "timeout": timedelta(seconds=_REQUEST_SECONDS)},
+        client_options={"allow_http": is_plain, "timeout": timedelta(seconds=_REQUEST_SECONDS)},
         retry_config={"max_retries": 0},  # the step has its own
-        **{name: value for name, value in optional.items() if value is not None},
+        **({} if endpoint is None else {"endpoint": endpoint}),
     )
 
 
