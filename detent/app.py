@@ -7,11 +7,10 @@ workflows passes them in, as `detent.process` does.
 from __future__ import annotations
 
 import asyncio
-import os
 import secrets
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from detent.auth.caller import Caller
@@ -28,7 +27,7 @@ from detent.ids import new_id
 from detent.python.registry import registry as python_registry
 from detent.settings import Settings
 from detent.steps.actions import CORE, Action, load_modules, registry
-from detent.steps.credentials import Credentials, EnvironmentCredentials
+from detent.steps.connectors.shipped import offer_shipped
 from detent.steps.protocol import StepExecutor
 from detent.steps.templates.action import DocumentRequest, Render, RenderedDocument, TemplatePort
 from detent.steps.templates.renderer import Renderer
@@ -58,7 +57,6 @@ class App:
     local_url: str  # where this machine reaches it
     is_drained: bool = False
     working: asyncio.Task[None] | None = None  # processes the triggers
-    credentials: Credentials = field(default_factory=EnvironmentCredentials)  # the one provider of tokens
 
     async def drain(self) -> None:
         """Stop starting work, and wait for the attempts in flight. The API may answer meanwhile."""
@@ -77,11 +75,14 @@ async def build_app(
     tuning: Tuning | None = None,
     executors: Executors | None = None,
     templates: TemplatePort | None = None,
+    connections: EnvironmentConnections | None = None,
     migrate: bool = False,
 ) -> AsyncIterator[App]:
     """Yield an app whose engine is started. Without `executors` it accepts starts, and other nodes run them.
-    `templates` is the port through which its executors render documents."""
+    `templates` is the port through which its executors render documents. `connections` are those that its commands look
+    for when a workflow is published."""
     load_modules(settings.imports)
+    offer_shipped()
     clock = clock or SystemClock(settings.clock_skew)
     local_url = url_of(address or (settings.host, settings.port))
     base_url = settings.base_url or local_url
@@ -94,7 +95,7 @@ async def build_app(
         renderer = Renderer()
         stack.push_async_callback(renderer.close)
         # Before the engine starts: its first run may start a child, or render a document.
-        commands = _build_commands(settings, engine, renderer)
+        commands = _build_commands(settings, engine, renderer, connections or EnvironmentConnections())
         if templates is not None:
             templates.render = _render_with(commands)
         await engine.start()
@@ -134,7 +135,9 @@ def _render_with(commands: EngineCommands) -> Render:
     return render
 
 
-def _build_commands(settings: Settings, engine: Engine, renderer: Renderer) -> EngineCommands:
+def _build_commands(
+    settings: Settings, engine: Engine, renderer: Renderer, connections: EnvironmentConnections
+) -> EngineCommands:
     """Build the commands. On a shared database an action that this node lacks is valid: another node may have it."""
     alone = not is_shared(settings.database_url)
     known = (*CORE.names(), *registry.names()) if alone else None
@@ -144,7 +147,7 @@ def _build_commands(settings: Settings, engine: Engine, renderer: Renderer) -> E
         actions=known,
         find_action=_find_action,
         allow_draft_execution=settings.allow_draft_execution,
-        connections=EnvironmentConnections(os.environ),
+        connections=connections,
         renderer=renderer,
     )
 

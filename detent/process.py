@@ -41,7 +41,7 @@ from detent.python.transactions import keeper
 from detent.settings import Settings
 from detent.steps.action_step import ActionExecutor
 from detent.steps.actions import CORE, isolated_modules, registry
-from detent.steps.credentials import Credentials, EnvironmentCredentials
+from detent.steps.connectors.shipped import CONNECTORS as CONNECTORS_IN_PYTHON
 from detent.steps.data_action import CatalogActions
 from detent.steps.egress import EgressPolicy
 from detent.steps.http.client import ActionServices
@@ -78,19 +78,19 @@ async def run_app(
     allow: Iterable[str] = (),
     claims: bool = True,
     migrate: bool = False,
-    credentials: Credentials | None = None,
+    connections: EnvironmentConnections | None = None,
 ) -> AsyncIterator[App]:
     """Yield an app that runs workflows.
 
     `address` is where the API listens, in this process or another one; steps may not call it. `allow` adds hosts and
     networks to those that the settings allow steps to call. Without `claims` the app accepts starts, and other nodes
-    run them. `credentials` provides the tokens of connectors; by default the environment does.
+    run them. `connections` are the named connections of the operator; by default the environment has them.
     """
     clock = clock or SystemClock(settings.clock_skew)
     if claims:
         load_connectors()
-    credentials = credentials or EnvironmentCredentials()
-    ports = _Ports(credentials)
+    connections = connections or EnvironmentConnections()
+    ports = _Ports(connections)
     executors = _executors(settings, clock, address, allow, ports) if claims else None
     async with AsyncExitStack() as stack:
         app = await stack.enter_async_context(
@@ -101,12 +101,12 @@ async def run_app(
                 tuning=tuning,
                 executors=executors,
                 templates=ports.templates,
+                connections=connections,
                 migrate=migrate,
             )
         )
         ports.definitions.open(app.store)
         ports.reservations.store = app.store
-        app.credentials = credentials
         if claims:
             await _begin_work(app, clock, stack)
         yield app
@@ -119,7 +119,8 @@ async def _begin_work(app: App, clock: Clock, stack: AsyncExitStack) -> None:
     """
     store, now = app.store, app.engine.time.now
     commands = app.commands.for_caller(local_caller("detent"))
-    await commands.catalog.register(load_shipped, shipped_fingerprint(), (*CORE.facts(), *registry.facts()))
+    code = (*CORE.facts(), *registry.facts())
+    await commands.catalog.register(load_shipped, shipped_fingerprint(), code, CONNECTORS_IN_PYTHON)
     for one in python_registry.all():
         await commands.workflows.save_python(one.compiled, one.source)
     work = TriggerWork(store, app.triggers.processor, now=now, clock=clock, new_id=new_id)
@@ -151,8 +152,8 @@ class _Definitions:
 class _Ports:
     """What executors read of the store. They are built before it is opened."""
 
-    def __init__(self, credentials: Credentials) -> None:
-        self.credentials = credentials
+    def __init__(self, connections: EnvironmentConnections) -> None:
+        self.connections = connections
         self.definitions = _Definitions()
         self.reservations = Reservations()
         self.templates = TemplatePort()
@@ -164,14 +165,14 @@ def _executors(settings: Settings, clock: Clock, own: Address | None, allow: Ite
     http = HttpSettings(ca_file=Path(settings.ca_file) if settings.ca_file else None)
     pool = ThreadPool()
     requests = HttpExecutor(policy, http, wall=clock.wall)
-    data = CatalogActions(requests, ports.definitions.load, EnvironmentConnections(os.environ))
+    data = CatalogActions(requests, ports.definitions.load, ports.connections)
     actions = ActionExecutor(
         registry,
         pool=pool,
         data=data,
         core=core_actions(ports.templates),
         reservations=ports.reservations,
-        services=ActionServices(policy, http, credentials=ports.credentials),
+        services=ActionServices(policy, http, connections=ports.connections),
         processes=Processes(isolated_modules, policy),
     )
     return {

@@ -1,22 +1,26 @@
-"""Where connectors are and what they authenticate with, as the operator set it in the environment.
+"""Named connections: where services are and what they are called with, as the operator set it in the environment.
 
     CONNECTOR_SLACK_TOKEN       the token of a bearer or of an API key
     CONNECTOR_CRM_USERNAME      and _PASSWORD: of basic authentication
     CONNECTOR_CRM_CLIENT_ID     and _CLIENT_SECRET: of OAuth2 client credentials
+    CONNECTOR_SES_ACCESS_KEY_ID and _SECRET_ACCESS_KEY, perhaps _SESSION_TOKEN and _REGION: of aws4
     CONNECTOR_CRM_URL           replaces the base_url of the manifest
 
-A credential is read here, written into a request, and stored nowhere. `Scrubber` removes it from what comes back.
+Actions that are data use the connection with the name of their connector. Actions in Python may have a parameter
+`connection` that names another one; its address is never part of a workflow. A credential is read here, passed to a
+request or to the code of an action, and stored nowhere. `Scrubber` removes it from what comes back.
 """
 
 from __future__ import annotations
 
 import base64
 import json
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
-from urllib.parse import quote, quote_plus
+from urllib.parse import quote, quote_plus, unquote, urlsplit
 
 from detent.catalog.connector import SECRETS, Auth, AuthType, KeyPlace
 
@@ -25,6 +29,15 @@ MASK: Final = "***"
 SHORTEST_SECRET: Final = 6
 _CONTROL: Final = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _NOT_IN_NAME: Final = re.compile(r"[^A-Z0-9]")
+_LONGEST_NAME: Final = 80
+_SECRET_PARTS: Final = ("password", "token", "client_secret", "secret_access_key", "session_token")
+#: Everything that a connection can have.
+PARTS: Final = (
+    *("url", "username", "client_id", "access_key_id", "region", "endpoint", "from", "ca_file"),
+    *_SECRET_PARTS,
+)
+#: The code of a step whose connection is not set up.
+MISSING: Final = "missing_credential"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,22 +47,54 @@ class ServiceConnection:
     base_url: str
     secrets: Mapping[str, str]
     headers: Mapping[str, str] = field(default_factory=dict)  # that authenticate its requests
+    region: str | None = None  # of aws4
 
 
 class MissingConnection(ValueError):
-    """A connector lacks its address or a part of its credential. `names` are the variables to set."""
+    """A connection lacks its address or a part of its credential. `names` are the variables to set."""
 
-    def __init__(self, connector: str, names: tuple[str, ...]) -> None:
-        needs = " and ".join(names)
-        super().__init__(f"the connector {connector!r} is not set up on this node: set {needs} in its environment")
+    def __init__(self, connection: str, names: tuple[str, ...]) -> None:
+        needs, shown = " and ".join(names), connection[:_LONGEST_NAME]
+        super().__init__(f"the connection {shown!r} is not set up on this node: set {needs} in its environment")
         self.names = names
 
 
-class EnvironmentConnections:
-    """The connections that environment variables describe."""
+@dataclass(frozen=True, slots=True)
+class NamedConnection:
+    """A connection as the code of an action sees it: its name, and the parts that the operator has set."""
 
-    def __init__(self, environ: Mapping[str, str]) -> None:
-        self._environ = environ
+    name: str
+    parts: Mapping[str, str] = field(repr=False)
+
+    def __getitem__(self, part: str) -> str:
+        return self.need(part)
+
+    def get(self, part: str) -> str | None:
+        """Return a part, or `None` if it is not set."""
+        return self.parts.get(part)
+
+    def need(self, *parts: str) -> str:
+        """Return the first of these parts. Raise MissingConnection with the variables of all that are not set."""
+        missing = tuple(variable(self.name, part) for part in parts if part not in self.parts)
+        if missing:
+            raise MissingConnection(self.name, missing)
+        return self.parts[parts[0]]
+
+    def scrubber(self) -> Scrubber:
+        """Return what removes its secrets from texts, also the password of its address."""
+        secrets = {part: self.parts[part] for part in _SECRET_PARTS if part in self.parts}
+        try:
+            password = urlsplit(self.parts.get("url", "")).password
+        except ValueError:
+            password = None
+        return Scrubber(secrets | ({} if password is None else {"url": unquote(password), "quoted": password}))
+
+
+class EnvironmentConnections:
+    """The connections that environment variables describe. The process's own environment is read by default."""
+
+    def __init__(self, environ: Mapping[str, str] | None = None) -> None:
+        self._environ = os.environ if environ is None else environ
         self._known: dict[tuple[str, str | None, Auth], tuple[ServiceConnection, Scrubber]] = {}
 
     def find(self, connector: str, base_url: str | None, auth: Auth) -> tuple[ServiceConnection, Scrubber]:
@@ -62,9 +107,18 @@ class EnvironmentConnections:
                 raise MissingConnection(connector, missing)
             address = self._environ.get(variable(connector, "url")) or base_url or ""
             secrets = {name: self._environ[variable(connector, name)].strip() for name in SECRETS[auth.type]}
-            made = ServiceConnection(address.strip().rstrip("/"), secrets, auth_headers(auth, secrets))
+            more = self.named(connector)
+            if auth.type is AuthType.AWS4 and (session := more.get("session_token")) is not None:
+                secrets["session_token"] = session
+            region = more.get("region") or auth.region
+            made = ServiceConnection(address.strip().rstrip("/"), secrets, auth_headers(auth, secrets), region)
             known = self._known[key] = made, Scrubber(secrets)
         return known
+
+    def named(self, connection: str) -> NamedConnection:
+        """Return what the operator has set of a connection, which may be nothing."""
+        found = {part: self._environ.get(variable(connection, part), "") for part in PARTS}
+        return NamedConnection(connection, {part: text.strip() for part, text in found.items() if _is_usable(text)})
 
     def missing(self, connector: str, base_url: str | None, auth: Auth) -> tuple[str, ...]:
         """Return the variables that a connector needs and the environment lacks."""
@@ -100,6 +154,13 @@ def basic(username: str, password: str) -> str:
 def variable(connector: str, part: str) -> str:
     """Return the environment variable of a part of a connection: `CONNECTOR_SLACK_TOKEN`."""
     return f"CONNECTOR_{_NOT_IN_NAME.sub('_', connector.upper())}_{part.upper()}"
+
+
+def connection_of(connector: str, given: Any) -> str | None:
+    """Return the connection that a step of an action in Python uses: the one that its `with` names, else that of the
+    connector. `None` if only the run will know."""
+    named = given.get("connection", connector) if isinstance(given, Mapping) else connector
+    return named if isinstance(named, str) and "{{" not in named else None
 
 
 class Scrubber:

@@ -27,6 +27,7 @@ class AuthType(StrEnum):
     BASIC = "basic"
     API_KEY = "api_key"
     OAUTH2_CLIENT = "oauth2_client"
+    AWS4 = "aws4"
 
 
 class KeyPlace(StrEnum):
@@ -43,17 +44,21 @@ SECRETS: Final[Mapping[AuthType, tuple[str, ...]]] = {
     AuthType.BASIC: ("username", "password"),
     AuthType.API_KEY: ("token",),
     AuthType.OAUTH2_CLIENT: ("client_id", "client_secret"),
+    AuthType.AWS4: ("access_key_id", "secret_access_key"),
 }
 
 
 class Auth(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The authentication of a connector. `name` and `place` are of an API key, `token_url` and `scopes` of OAuth2."""
+    """The authentication of a connector. `name` and `place` are of an API key, `token_url` and `scopes` of OAuth2,
+    `service` and `region` of aws4."""
 
     type: AuthType = AuthType.NONE
     name: str | None = None
     place: KeyPlace = KeyPlace.HEADER
     token_url: str | None = None
     scopes: tuple[str, ...] = ()
+    service: str | None = None
+    region: str | None = None
 
 
 class BodyEncoding(StrEnum):

@@ -56,7 +56,15 @@ _CONNECTOR_FIELDS: Final = (
     *("connector", "version", "title", "description", "icon_url", "documentation_url", "base_url", "auth"),
     *("acting_user_headers", "probe", "actions"),
 )
-_AUTH_FIELDS: Final = ("type", "in", "name", "token_url", "scopes")
+_AUTH_FIELDS: Final = ("type", "in", "name", "token_url", "scopes", "service", "region")
+#: Which type of authentication each of them belongs to.
+_AUTH_OWNERS: Final = {
+    "name": AuthType.API_KEY,
+    "in": AuthType.API_KEY,
+    "token_url": AuthType.OAUTH2_CLIENT,
+    "service": AuthType.AWS4,
+    "region": AuthType.AWS4,
+}
 _ACTION_FIELDS: Final = (
     *("version", "title", "description", "category", "tags", "parameters", "output_schema", "request", "success"),
     *("error", "output", "links", "effect", "pagination", "deprecated"),
@@ -145,7 +153,7 @@ class _Reader:
             self._problems.add("auth.type", f"is missing: one of {', '.join(AuthType)}")
         name = fields.text("name", most=LONGEST_TITLE)
         place = fields.choice("in", KeyPlace, KeyPlace.HEADER)
-        for key, owner in (("name", AuthType.API_KEY), ("in", AuthType.API_KEY), ("token_url", AuthType.OAUTH2_CLIENT)):
+        for key, owner in _AUTH_OWNERS.items():
             if fields.get(key) is not None and type_ is not owner:
                 self._problems.add(f"auth.{key}", f"has no meaning for {type_.value!r}, only for {owner.value!r}")
         if type_ is AuthType.API_KEY and name is None and fields.get("name") is None:
@@ -155,7 +163,19 @@ class _Reader:
         token_url = _url(fields, "token_url")
         if type_ is AuthType.OAUTH2_CLIENT and fields.get("token_url") is None:
             self._problems.add("auth.token_url", "is missing: the address that issues tokens")
-        return Auth(type_, name, place, token_url, tuple(_texts(fields, "scopes", MOST_TAGS)))
+        service, region = (
+            self._aws_name(fields, key, is_needed=type_ is AuthType.AWS4) for key in ("service", "region")
+        )
+        return Auth(type_, name, place, token_url, tuple(_texts(fields, "scopes", MOST_TAGS)), service, region)
+
+    def _aws_name(self, fields: Fields, key: str, *, is_needed: bool) -> str | None:
+        """Read a word of a signature's scope."""
+        found = fields.text(key, most=LONGEST_TITLE)
+        if is_needed and fields.get(key) is None:
+            self._problems.add(fields.at(key), "is missing: a signature names it, such as ses or eu-central-1")
+        elif found is not None and not _ID.fullmatch(found):
+            self._problems.add(fields.at(key), f"{shown(found)} must be small letters, digits and hyphens")
+        return found
 
     def _actions(self) -> Iterator[ActionSpec]:
         block = self._fields.mapping("actions")

@@ -173,6 +173,8 @@ SCHEMA: Final[Schema] = {
                 "in": _choice("Where an API key is: header by default.", [one.value for one in KeyPlace]),
                 "name": _text("The header or query parameter of an API key."),
                 "token_url": {"type": ["string", "null"], **_URL},
+                "service": _text("The service in a signature of aws4.", pattern="^[a-z][a-z0-9-]*$"),
+                "region": _text("Its region, unless CONNECTOR_ID_REGION is set.", pattern="^[a-z][a-z0-9-]*$"),
                 "scopes": {"type": ["array", "null"], "maxItems": MOST_TAGS, "items": {"type": "string"}},
             },
             "type",

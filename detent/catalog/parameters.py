@@ -25,6 +25,8 @@ from detent.values.nearest import nearest
 Path = tuple[str | int, ...]
 
 _LONGEST_MESSAGE: Final = 300
+#: A key in the schema of a parameter that must be written as it is, without templates.
+CONSTANT: Final = "x-detent-constant"
 
 
 class KnownAction(Protocol):
@@ -56,6 +58,7 @@ def check_actions(compiled: Compiled, find: FindAction | None, *, effects: bool 
     form = FORMS.get(compiled.form)
     for step, action in _calls(compiled.graph, find):
         given = action.unwrapped(step.config.get("with") or {})
+        problems += _templated(action.facts, given, f"steps.{step.name}.with")
         problems += constant_problems(action, given, f"steps.{step.name}.with")
         place = f"steps.{step.name}.action"
         said = _warnings(step, action.facts, effects=effects)
@@ -79,6 +82,15 @@ def _warnings(step: Step, facts: ActionFacts, *, effects: bool) -> Iterator[str]
     if effects and step.retry.attempts > 1 and not facts.effect.is_repeatable:
         said = "an attempt that failed may have had its effect, and the next one may repeat it"
         yield f"{facts.id!r} does not declare its effect: {said}; declare `effect`, or write `retries: 0`"
+
+
+def _templated(facts: ActionFacts, given: Any, root: str) -> Iterator[Problem]:
+    """Yield a problem for each template in a parameter that must be constant. A text of SQL is one: a value that became
+    a part of it could change what it does."""
+    for name, schema in facts.parameters.get("properties", {}).items():
+        value = given.get(name) if isinstance(given, Mapping) else None
+        if schema.get(CONSTANT) is True and any(True for _ in _holes(value)):
+            yield Problem(inside(root, name), "cannot have a template; pass values in `parameters`, as :name")
 
 
 def constant_problems(action: KnownAction, given: Any, root: str) -> list[Problem]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -44,7 +43,7 @@ def probe_connector(document: Document, settings: Settings) -> ProbeOutcome:
         action=msgspec.convert(document["probe"], ActionSpec, strict=False),
         acting_user_headers=False,
     )
-    connections = EnvironmentConnections(os.environ)
+    connections = EnvironmentConnections()
     try:
         connections.find(definition.connector, definition.base_url, definition.auth)
     except MissingConnection as error:

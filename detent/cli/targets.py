@@ -23,6 +23,7 @@ from detent.settings import Settings
 from detent.steps import actions
 from detent.steps.actions import CORE, load_modules
 from detent.steps.actions import registry as user_actions
+from detent.steps.connectors.shipped import offer_shipped
 
 _OF_PYTHON: Final = "<frozen importlib"
 
@@ -139,6 +140,7 @@ def compile_file(path: Path, settings: Settings, *, strict: bool, effects: bool 
     its actions must be registered in this process. The parameters of actions that are registered are
     checked. With `effects`, it has warnings about actions that do not declare theirs."""
     load_modules(settings.imports)
+    offer_shipped()
     file, _, name = str(path).partition(":")
     if file.endswith(".py"):
         raise InvalidInput(f"{file} is Python{_instead(Path(file), name or 'NAME')}")

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import msgspec
 
 from detent import ids
+from detent.catalog.connections import MISSING, MissingConnection, NamedConnection
 from detent.run.call import StepCall
 from detent.run.links import Link
 from detent.steps.acting_user import CORRELATION_HEADER
-from detent.steps.errors import OutputTooLarge
+from detent.steps.errors import OutputTooLarge, Permanent
 from detent.steps.links import Create, CreateAsync, Links, Reservations
 from detent.steps.output import encode_output
 from detent.values.text import plain_text
@@ -59,8 +60,8 @@ class ActionPort(Protocol):
     def is_cancelled(self) -> bool:
         """Return whether the attempt is over for its node, so that its result will not count."""
 
-    def token(self, connector: str) -> str:
-        """Return the credential of a connector. Raise Permanent if there is none."""
+    def connection(self, name: str) -> NamedConnection:
+        """Return what the operator has set of a connection. Raise Permanent if this process may not know it."""
 
     def http(self) -> GuardedHttp:
         """Return the HTTP client of the running loop."""
@@ -166,9 +167,21 @@ class ActionContext:
         Raise EgressDenied or OSError."""
         return self._port.connect(host, port, timeout)
 
+    def connection(self, name: str, *parts: str) -> NamedConnection:
+        """Return a connection of the operator. It has at least these parts: `url`, `token`, `username`, `password`.
+
+        Raise Permanent with the names of the variables that are not set."""
+        found = self._port.connection(name)
+        if parts:
+            try:
+                found.need(*parts)
+            except MissingConnection as error:
+                raise Permanent(str(error), code=MISSING) from None
+        return found
+
     def credential(self, connector: str) -> str:
         """Return the token of a connector. Raise Permanent with the name of the missing variable."""
-        return self._port.token(connector)
+        return self.connection(connector, "token")["token"]
 
     def find_or_create(self, system: str, type: str, key: str, create: Create) -> Link:  # noqa: A002
         """Return the resource that a run created under this key, or create it. For plain functions.
@@ -260,8 +273,8 @@ class _NoPort:
     def is_cancelled(self) -> bool:
         return False
 
-    def token(self, connector: str) -> str:
-        raise RuntimeError("this context belongs to no attempt and has no credentials")
+    def connection(self, name: str) -> NamedConnection:
+        raise RuntimeError("this context belongs to no attempt and has no connections")
 
     def http(self) -> GuardedHttp:
         raise RuntimeError("this context belongs to no attempt and has no HTTP client")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Coroutine, Mapping
 from typing import Any, ClassVar, Final, Protocol
 
+from detent.catalog.connections import connection_of
 from detent.catalog.parameters import schema_problems
 from detent.graph.model import Step, StepKind
 from detent.run.call import StepCall
@@ -127,8 +128,7 @@ class ActionExecutor:
 
     async def _perform(self, action: Action, given: Any, live: LiveAttempt) -> Outcome:
         if self._processes is not None and action.isolation in PROCESSES:
-            token = self._services.credentials.token(action.described.connector)
-            outcome = await self._processes.run(action, given, live, token)
+            outcome = await self._processes.run(action, given, live, self._connections(action, given))
             is_misfit = isinstance(outcome, Fail) and outcome.error.code == MISFIT
             return with_problems(outcome, action, given) if is_misfit and isinstance(outcome, Fail) else outcome
         try:
@@ -138,6 +138,13 @@ class ActionExecutor:
         if action.is_async:
             return await _await(action, arguments, live.links)
         return await self._in_thread(action, arguments, live.links)
+
+    def _connections(self, action: Action, given: Any) -> dict[str, dict[str, str]]:
+        """Return the connections that the process of an action may know."""
+        names = {action.described.connector}
+        if "connection" in action.signature.named:
+            names |= {name} if (name := connection_of(action.described.connector, given)) else set()
+        return {name: dict(self._services.connection(name).parts) for name in names}
 
     async def _in_thread(self, action: Action, arguments: Mapping[str, Any], links: Links | None = None) -> Outcome:
         return await self._pool.submit(

@@ -143,6 +143,7 @@ class Registry:
     def __init__(self, *, is_core: bool = False) -> None:
         self._actions: dict[str, Action] = {}
         self._is_core = is_core
+        self._adopted: set[str] = set()
         self.find: Callable[[str], Action | None] = self._actions.get
 
     def action(self, name: str, **options: Unpack[ActionOptions]) -> Callable[[Function], Function]:
@@ -160,9 +161,17 @@ class Registry:
             raise InvalidInput(f"{name[:160]!r} cannot be the name of an action")
         known = self._actions.get(name)
         made = _make(name, function, options)
-        if known is not None and not _is_same(known.function, function):
+        if known is not None and name not in self._adopted and not _is_same(known.function, function):
             raise Conflict(f"there is an action {name!r} already")
+        self._adopted.discard(name)
         self._actions[name] = made
+
+    def adopt(self, other: Registry) -> None:
+        """Take over the actions of another registry whose names are free. An action that is registered here later
+        replaces one that was taken over."""
+        for one in other.all():
+            if self._actions.setdefault(one.name, one) is one:
+                self._adopted.add(one.name)
 
     def with_action(self, name: str, function: Callable[..., Any], **options: Unpack[ActionOptions]) -> Registry:
         """Return a registry with the same actions, and this function under that name."""

@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 import msgspec
 from yarl import URL
 
-from detent.catalog import mcp
+from detent.catalog import aws4, mcp
 from detent.catalog.connections import (
     EnvironmentConnections,
     MissingConnection,
@@ -39,7 +39,7 @@ from detent.expressions import ExpressionError
 from detent.run.call import StepCall
 from detent.run.outcomes import Done, Fail, Outcome, StepError
 from detent.steps.acting_user import acting_user_headers
-from detent.steps.http.request import build_prepared
+from detent.steps.http.request import HttpRequest, build_prepared
 from detent.steps.http.response import HttpAnswer, encode_answer
 from detent.steps.http.step import HttpExecutor, failure_of_request
 from detent.values.limits import BODY_LIMIT, PAGE_LIMIT
@@ -236,7 +236,26 @@ class _Exchange:
     async def _send(self, parts: RequestParts) -> ServiceAnswer | Fail:
         written = self._action.write(parts, self._connection, self._key)
         request = build_prepared(written, self._key, self._call.attempt, self._headers)
+        if self._action.definition.auth.type is AuthType.AWS4:
+            self._sign(request)
         return await self._http.exchange(request, self._judge, limit=PAGE_LIMIT)
+
+    def _sign(self, request: HttpRequest) -> None:
+        """Add the signature of a request, over what is sent."""
+        url, connection = request.target.url, self._connection
+        usual = {"http": 80, "https": 443}.get(url.scheme)
+        headers = aws4.sign(
+            request.method,
+            str(url.raw_host) if url.port == usual else f"{url.raw_host}:{url.port}",
+            url.raw_path,
+            url.raw_query_string,
+            request.body or b"",
+            secrets=connection.secrets,
+            service=str(self._action.definition.auth.service),
+            region=str(connection.region),
+            now=self._http.wall(),
+        )
+        request.headers.update(headers)
 
     def _judge(self, answer: HttpAnswer, request: str, remark: str, wait: float | None) -> ServiceAnswer | Fail:
         status, body = answer.status_code or 0, answer.body

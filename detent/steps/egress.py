@@ -33,16 +33,9 @@ from detent.steps.egress_addresses import (
     judged_addresses,
     parse_rule,
 )
+from detent.steps.errors import EgressDenied
 
 AddressInfo = tuple[int | socket.AddressFamily, int | socket.SocketKind, int, str, tuple[object, ...]]
-
-
-class EgressDenied(OSError):
-    """A step may not connect there."""
-
-    def __init__(self, host: str, reason: str) -> None:
-        super().__init__(errno.EACCES, f"a step may not connect to {host}: {reason}")
-        self.reason = reason
 
 
 def is_own_address(address: Address) -> bool:

@@ -3,6 +3,7 @@ output."""
 
 from __future__ import annotations
 
+import errno
 from datetime import timedelta
 from math import isnan
 from typing import Any, Final
@@ -71,6 +72,14 @@ class Skipped(Exception):
 
     def __init__(self, reason: str = "") -> None:
         super().__init__(reason)
+
+
+class EgressDenied(OSError):
+    """A step may not connect there."""
+
+    def __init__(self, host: str, reason: str) -> None:
+        super().__init__(errno.EACCES, f"a step may not connect to {host}: {reason}")
+        self.reason = reason
 
 
 class InvalidParameters(ValueError):

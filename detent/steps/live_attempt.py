@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import msgspec
 
+from detent.catalog.connections import NamedConnection
 from detent.observe import emit
 from detent.run.call import StepCall
 from detent.run.outcomes import Fail, Outcome, StepError
@@ -133,8 +134,8 @@ class LiveAttempt:
     def is_cancelled(self) -> bool:
         return self._is_over
 
-    def token(self, connector: str) -> str:
-        return self._services.token(connector)
+    def connection(self, name: str) -> NamedConnection:
+        return self._services.connection(name)
 
     def http(self) -> GuardedHttp:
         if threading.get_ident() != self._thread:

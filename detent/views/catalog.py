@@ -7,11 +7,12 @@ from typing import Any, Final
 
 import msgspec
 
-from detent.catalog.action import Effect
-from detent.catalog.connections import EnvironmentConnections
+from detent.catalog.action import ActionSource, Effect
+from detent.catalog.connections import EnvironmentConnections, connection_of
 from detent.catalog.connector import Connector
 from detent.documents.connectors import CatalogActionDocument, ConnectorDocument, EffectDocument
 from detent.instant import as_datetime
+from detent.steps.connectors.library import missing_package
 from detent.store.catalog_rows import ActionMark, ActionRow, ConnectorRow
 from detent.store.protocol import Store
 from detent.store.rows import Finding
@@ -80,22 +81,27 @@ def action_document(row: ActionMark | ActionRow) -> CatalogActionDocument:
 
 async def missing_credentials(store: Store, tenant: int, connections: EnvironmentConnections) -> list[Finding]:
     """Return a finding for each connector that an active workflow uses and this environment is not set up for."""
-    users: dict[str, list[str]] = {}
+    users: dict[tuple[str, str], list[str]] = {}
     after: str | None = None
     while rows := await store.workflows(tenant, limit=_PAGE, after=after, status="active"):
         for row in rows:
             for step in json.loads(row.graph).get("steps", ()) if row.graph else ():
                 config = step.get("config", {})
-                if step.get("kind") == "action" and "version" in config:
-                    users.setdefault(str(config["action"]).partition(".")[0], []).append(row.name)
+                if step.get("kind") == "action" and (name := str(config.get("action", "")).partition(".")[0]):
+                    used = name if "version" in config else connection_of(name, config.get("with"))
+                    if used is not None:
+                        users.setdefault((name, used), []).append(row.name)
         after = rows[-1].name
     found = []
-    for name, workflows in sorted(users.items()):
+    for (name, used), workflows in sorted(users.items()):
         stored = await store.connector(tenant, name)
         connector = None if stored is None else stored_connector(stored)
-        missing = () if connector is None else connections.missing(name, connector.base_url, connector.auth)
+        missing = () if connector is None else connections.missing(used, connector.base_url, connector.auth)
+        whose = ", ".join(sorted(set(workflows))[:3])
         if missing:
-            whose = ", ".join(sorted(set(workflows))[:3])
-            message = f"{name!r} is not set up here: set {' and '.join(missing)}; {whose} needs it"
+            message = f"{used!r} is not set up here: set {' and '.join(missing)}; {whose} needs it"
+            found.append(Finding("warning", "connector", message))
+        if connector is not None and connector.source is ActionSource.PYTHON and (package := missing_package(name)):
+            message = f"{name!r} lacks the package {package!r} here: install detent[{name}]; {whose} needs it"
             found.append(Finding("warning", "connector", message))
     return found

@@ -1,4 +1,4 @@
-"""Services on loopback that speak the shapes of real ones: Slack's Web API, monday.com's GraphQL, Confluence's REST."""
+"""Services on loopback that speak the shapes of real ones: Slack, monday.com, Confluence and GitHub."""
 
 from __future__ import annotations
 
@@ -10,7 +10,12 @@ from typing import Any
 
 from aiohttp import web
 
-TOKENS = {"slack": "xoxb-slack-token-1", "monday": "monday-token-2", "confluence": "wiki-token-3"}
+TOKENS = {
+    "slack": "xoxb-slack-token-1",
+    "monday": "monday-token-2",
+    "confluence": "wiki-token-3",
+    "github": "github_pat_token-4",
+}
 
 
 @dataclass
@@ -25,12 +30,12 @@ class Received:
 
 @dataclass
 class Services:
-    """Three services behind one address each, and what they received."""
+    """The services behind one address each, and what they received."""
 
     url: str = ""
     received: list[Received] = field(default_factory=list)
     boards: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
-    channels: tuple[str, ...] = ("C1",)
+    channels: tuple[str, ...] = ("C1", "C456", "C0HR", "C0PROJECTS", "C0STATUS", "C0DEV")
     pages: dict[str, dict[str, Any]] = field(default_factory=dict)
     page_size: int = 100
 
@@ -97,6 +102,14 @@ class Services:
         }
         return web.json_response(page)
 
+    async def github(self, request: web.Request) -> web.Response:
+        """GitHub answers 201 with what it made."""
+        sent = await self._receive("github", request)
+        if sent.headers.get("Authorization") != f"Bearer {TOKENS['github']}":
+            return web.json_response({"message": "Bad credentials", "status": "401"}, status=401)
+        address = f"https://github.example{request.path.removeprefix('/github/repos')}"
+        return web.json_response({"id": 1, "html_url": address, "body": sent.body["body"]}, status=201)
+
     async def _receive(self, service: str, request: web.Request) -> Received:
         raw = await request.read()
         found = Received(service, request.path, request.headers, json.loads(raw) if raw else None)
@@ -117,6 +130,7 @@ async def open_services() -> AsyncIterator[Services]:
         "slack": services.slack,
         "monday": services.monday,
         "confluence": services.confluence,
+        "github": services.github,
     }
     app = web.Application()
     for name, handler in handlers.items():

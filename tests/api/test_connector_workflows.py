@@ -1,17 +1,25 @@
-"""Workflows that call Slack, monday.com and Confluence as the specification writes them, from API to service."""
+"""Workflows that call Slack, monday.com, Confluence, mail servers and databases as their users write them, from API to
+service."""
 
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import AsyncIterator
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from detent.auth.caller import local_caller
+from detent.catalog.connections import EnvironmentConnections
 from detent.ids import RUN, parse
-from tests.api.conftest import EVERY_DATABASE
+from detent.views.catalog import missing_credentials
+from tests.api.conftest import EVERY_DATABASE, POSTGRES_TOO
 from tests.api.server import Detent, serving, statuses
 from tests.api.services import TOKENS, Services, item, open_services
+from tests.connectors.mail import PASSWORD, USER, open_mail
 
 MONDAY_STATUS: dict[str, Any] = {
     "id": "get-monday-status",
@@ -90,6 +98,98 @@ ONBOARD: dict[str, Any] = {
         },
     ],
 }
+#: Section 15.5 of the specification, word for word.
+BRIEF_OF_VERSION_4: dict[str, Any] = {
+    "id": "create-project-brief",
+    "displayName": "Create Project Brief from Template",
+    "startNode": "render-template",
+    "nodes": [
+        {
+            "id": "render-template",
+            "actionType": "core.template.render",
+            "parameters": {
+                "templateSetId": "project-briefs",
+                "templateId": "mobile-app-brief",
+                "version": 4,
+                "answers": "{{ trigger.spec.answers }}",
+            },
+            "edges": [{"targetNode": "create-confluence", "when": "success"}],
+        },
+        {
+            "id": "create-confluence",
+            "actionType": "confluence.create-page",
+            "parameters": {
+                "space": "PROJECTS",
+                "title": "{{ trigger.spec.answers.title }} - Project Brief",
+                "body": "{{ context.data['render-template'].body }}",
+            },
+        },
+    ],
+}
+#: Section 15.7 of the specification, word for word: the workflow, and the request that starts it.
+INTAKE: dict[str, Any] = {
+    "id": "create-project-brief",
+    "displayName": "Create Project Brief from Template",
+    "startNode": "render-template",
+    "nodes": [
+        {
+            "id": "render-template",
+            "actionType": "core.template.render",
+            "parameters": {
+                "templateSetId": "{{ spec.templateSetId }}",
+                "templateId": "{{ spec.templateId }}",
+                "version": "{{ spec.templateVersion }}",
+                "answers": "{{ spec.answers }}",
+            },
+            "edges": [{"targetNode": "create-confluence", "when": "success"}],
+        },
+        {
+            "id": "create-confluence",
+            "actionType": "confluence.create-page",
+            "parameters": {
+                "space": "PROJECTS",
+                "title": "{{ spec.answers.title }} - Project Brief",
+                "body": "{{ context.data['render-template'].body }}",
+            },
+            "edges": [{"targetNode": "notify-slack", "when": "success"}],
+        },
+        {
+            "id": "notify-slack",
+            "actionType": "slack.post-message",
+            "parameters": {
+                "channelId": "{{ trigger.channelId }}",
+                "message": "✅ Project brief created: {{ context.data['create-confluence'].url }}",
+            },
+        },
+    ],
+}
+INTAKE_REQUEST: dict[str, Any] = {
+    "requestId": "slack-cmd-789",
+    "principal": {"userId": "U123", "displayName": "Doug", "email": "doug@example.com"},
+    "trigger": {"source": "slack", "channelId": "C456", "userId": "U123"},
+    "spec": {
+        "templateSetId": "project-briefs",
+        "templateId": "mobile-app",
+        "templateVersion": 1,
+        "answers": {
+            "title": "Recommendation Engine Redesign",
+            "goal": "Improve personalization accuracy by 25%",
+            "stakeholders": ["@doug", "@alice"],
+            "deadline": "2025-12-01",
+            "platform": "Web + Mobile",
+        },
+    },
+}
+TEMPLATE: dict[str, Any] = {
+    "set": "project-briefs",
+    "id": "mobile-app",
+    "title": "Mobile app",
+    "fields": {
+        "fields": [{"id": "title", "label": "Title"}, {"id": "goal", "label": "Goal"}],
+        "validation": {"jsonSchema": {"type": "object", "required": ["title", "goal"]}},
+    },
+    "body": "<h1>{{ title }}</h1><p>{{ goal }}</p>{% for one in stakeholders %}<li>{{ one }}</li>{% endfor %}",
+}
 PRINCIPAL = {"userId": "U123", "displayName": "Doug", "email": "doug@example.com"}
 
 
@@ -145,6 +245,7 @@ async def test_the_linear_workflow_of_the_specification_runs_word_for_word(deten
         assert received.headers["Idempotency-Key"]
 
 
+@POSTGRES_TOO
 async def test_the_branching_workflow_of_the_specification_takes_each_of_its_ways(
     detent: Detent, services: Services
 ) -> None:
@@ -234,3 +335,169 @@ async def test_a_plain_request_names_the_user_if_the_step_says_so(detent: Detent
     assert run["status"] == "completed"
     [sent] = services.at("slack")
     assert (sent.headers["X-Acting-User-Id"], sent.headers["X-Correlation-Id"]) == ("U123", "corr-7")
+
+
+async def test_the_document_of_the_specification_is_rendered_and_published_word_for_word(
+    detent: Detent, services: Services
+) -> None:
+    """Section 15.5."""
+    document = {**TEMPLATE, "id": "mobile-app-brief"}
+    for number in range(1, 6):
+        method, place = ("POST", "") if number == 1 else ("PUT", "/mobile-app-brief?set=project-briefs")
+        text = {**document, "body": f"<h1>{{{{ title }}}}</h1><i>of version {number}</i>"}
+        answer = await detent.call(method, f"/api/v1/templates{place}", json=text)
+        assert answer.status in (200, 201), answer.text
+    await published(detent, BRIEF_OF_VERSION_4)
+    answers = {"title": "Shop app", "goal": "Sell"}
+    run = await executed(detent, "create-project-brief", {"spec": {"answers": answers}})
+    assert (run["status"], statuses(run)) == (
+        "completed",
+        {"render-template": "success", "create-confluence": "success"},
+    )
+    body = "<h1>Shop app</h1><i>of version 4</i>"
+    assert run["tasks"]["render-template"]["output"]["body"] == body
+    [page] = services.at("confluence")
+    assert page.path == "/confluence/rest/api/content"
+    assert (page.body["title"], page.body["space"]) == ("Shop app - Project Brief", {"key": "PROJECTS"})
+    assert page.body["body"]["storage"] == {"value": body, "representation": "storage"}
+    assert page.headers["Authorization"] == f"Bearer {TOKENS['confluence']}"
+
+    missing = await executed(detent, "create-project-brief", {"spec": {"answers": {"title": "No goal"}}})
+    assert missing["status"] == "failed"
+    assert len(services.at("confluence")) == 1, "answers that do not fit are not published"
+
+
+@EVERY_DATABASE
+async def test_the_intake_of_the_specification_reaches_wiki_and_chat_word_for_word(
+    detent: Detent, services: Services
+) -> None:
+    """Section 15.7, with outputs, links, headers and tokens as its receivers see them."""
+    assert (await detent.call("POST", "/api/v1/templates", json=TEMPLATE)).status == 201
+    form = await detent.call("GET", "/api/v1/templates/project-briefs/mobile-app?version=1")
+    assert [one["id"] for one in form.json["data"]["fields"]["fields"]] == ["title", "goal"]
+    await published(detent, INTAKE)
+    started = await detent.call("POST", "/api/v1/workflows/create-project-brief/execute", json=INTAKE_REQUEST)
+    assert started.status == 202, started.text
+    again = await detent.call("POST", "/api/v1/workflows/create-project-brief/execute", json=INTAKE_REQUEST)
+    assert again.json["data"]["run_id"] == started.json["data"]["run_id"], "a slash command that comes twice"
+    run = await detent.ended(started.json["data"])
+
+    assert run["status"] == "completed", run
+    steps = ("render-template", "create-confluence", "notify-slack")
+    assert statuses(run) == dict.fromkeys(steps, "success")
+    body = (
+        "<h1>Recommendation Engine Redesign</h1><p>Improve personalization accuracy by 25%</p>"
+        "<li>@doug</li><li>@alice</li>"
+    )
+    outputs = {name: run["tasks"][name]["output"] for name in steps}
+    assert outputs["render-template"]["body"] == body
+    assert outputs["render-template"]["metadata"]
+    url = "https://wiki.example.com/display/PROJECTS/123456"
+    assert (outputs["create-confluence"]["pageId"], outputs["create-confluence"]["url"]) == ("123456", url)
+
+    [page], [message] = services.at("confluence"), services.at("slack")
+    assert page.body["title"] == "Recommendation Engine Redesign - Project Brief"
+    assert page.body["body"]["storage"]["value"] == body
+    assert message.body == {"channel": "C456", "text": f"✅ Project brief created: {url}"}
+    for received in (page, message):
+        assert received.headers["Authorization"] == f"Bearer {TOKENS[received.service]}"
+        assert received.headers["X-Acting-User-Id"] == "U123"
+        assert received.headers["X-Acting-User-Email"] == "doug@example.com"
+        assert received.headers["X-Acting-User-Name"] == "Doug"
+        assert received.headers["X-Correlation-Id"] == run["id"]
+    linked = await detent.call("GET", "/api/v1/resources?system=confluence&type=page&id=123456")
+    assert [(one["run_id"], one["step"], one["url"]) for one in linked.json["data"]] == [
+        (run["id"], "create-confluence", url)
+    ]
+    entries = repr(await detent.app.store.journal(parse(RUN, run["id"])))
+    assert all(token not in entries for token in TOKENS.values())
+
+
+async def test_a_workflow_mails_what_it_finds_in_a_database_and_keeps_a_copy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The connectors in Python, from API to mailbox. No secret of theirs is in the journal."""
+    shop = tmp_path / "shop.db"
+    with closing(sqlite3.connect(shop)) as database:
+        database.execute("create table customer (id integer primary key, email text)")
+        database.execute("insert into customer values (7, 'ann@example.org')")
+        database.commit()
+    tasks = {
+        "find": {
+            "action": "sql.query",
+            "with": {
+                "statement": "select email from customer where id = :id",
+                "parameters": {"id": "{{ trigger.body.customer }}"},
+                "connection": "shop",
+            },
+        },
+        "mail": {
+            "needs": ["find"],
+            "action": "email.send",
+            "with": {
+                "to": "{{ tasks.find.output.rows[0].email }}",
+                "subject": "Order {{ trigger.body.order }}",
+                "text": "It was paid.",
+                "attachments": [{"name": "order.json", "content": "{{ json(trigger.body) }}"}],
+            },
+        },
+    }
+    async with open_mail(login=True) as mailbox:
+        monkeypatch.setenv("CONNECTOR_SHOP_URL", f"sqlite:///{shop}")
+        monkeypatch.setenv("CONNECTOR_EMAIL_URL", mailbox.url())
+        monkeypatch.setenv("CONNECTOR_EMAIL_FROM", "Shop <shop@example.com>")
+        monkeypatch.setenv("CONNECTOR_EMAIL_USERNAME", USER)
+        monkeypatch.setenv("CONNECTOR_EMAIL_PASSWORD", PASSWORD)
+        async with serving(f"sqlite:///{tmp_path}/detent.db") as detent:
+            await detent.save(json.dumps({"name": "paid", "tasks": tasks}))
+            run = await detent.ended(await detent.start("paid", {"customer": 7, "order": 17}))
+            assert run["status"] == "completed", run
+            entries = repr(await detent.app.store.journal(parse(RUN, run["id"])))
+    [message] = mailbox.messages
+    assert (message["From"], message["To"]) == ("Shop <shop@example.com>", "ann@example.org")
+    assert message["Subject"] == "Order 17"
+    [file] = message.iter_attachments()
+    assert json.loads(file.get_content()) == {"customer": 7, "order": 17}
+    assert mailbox.users == [USER]
+    assert PASSWORD not in entries
+
+
+async def test_what_connectors_in_python_lack_is_named_at_publish_by_the_step_and_by_doctor(api: Detent) -> None:
+    mail = {"to": "{{ trigger.who }}", "subject": "Order", "text": "Paid."}
+    nodes = [
+        {"id": "mail", "actionType": "email.send", "parameters": mail, "edges": [{"targetNode": "more"}]},
+        {"id": "more", "actionType": "s3.get-object", "parameters": {"key": "a", "connection": "archive"}},
+    ]
+    warnings = (await published(api, {"id": "w", "displayName": "W", "startNode": "mail", "nodes": nodes}))["warnings"]
+    assert "the connection 'email' needs CONNECTOR_EMAIL_URL, which this process does not have" in warnings
+    lacks = [f"CONNECTOR_ARCHIVE_{part}" for part in ("URL", "ACCESS_KEY_ID", "SECRET_ACCESS_KEY")]
+    for name in lacks:
+        assert f"the connection 'archive' needs {name}, which this process does not have" in warnings
+    run = await api.ended(await api.start("w", {"who": "ann@example.org"}))
+    error = run["tasks"]["mail"]["error"]
+    assert (error["code"], "set CONNECTOR_EMAIL_URL" in error["message"]) == ("missing_credential", True)
+    found = await missing_credentials(api.app.store, local_caller("test").tenant, EnvironmentConnections({}))
+    assert [one.message for one in found] == [
+        "'email' is not set up here: set CONNECTOR_EMAIL_URL; w needs it",
+        f"'archive' is not set up here: set {' and '.join(lacks)}; w needs it",
+    ]
+    listed = (await api.call("GET", "/api/v1/connectors/s3")).json["data"]
+    assert (listed["display_name"], listed["auth_type"], listed["source"]) == ("S3", "aws4", "python")
+    assert listed["missing"] == ["CONNECTOR_S3_URL", "CONNECTOR_S3_ACCESS_KEY_ID", "CONNECTOR_S3_SECRET_ACCESS_KEY"]
+    shown = (await api.call("GET", "/api/v1/actions/email.send")).json["data"]
+    assert set(shown["parameter_schema"]["properties"]) >= {"to", "from", "subject", "text", "html", "attachments"}
+
+
+async def test_a_statement_with_a_template_and_parameters_that_do_not_fit_are_refused(api: Detent) -> None:
+    bad = {
+        "templated": {"statement": "select * from customer where name = '{{ trigger.body.name }}'"},
+        "unknown": {"statement": "select 1", "params": {}},
+        "scalar": {"statement": "select :a", "parameters": {"a": {"b": 1}}},
+    }
+    tasks = {name: {"action": "sql.query", "with": given} for name, given in bad.items()}
+    answer = await api.call("POST", "/api/v1/workflows", json={"name": "w", "tasks": tasks})
+    assert answer.status == 400, answer.text
+    found = {one["field"]: one["message"] for one in answer.json["details"]["validation_errors"]}
+    assert found["tasks.templated.with.statement"] == "cannot have a template; pass values in `parameters`, as :name"
+    assert "tasks.unknown.with.params" in found
+    assert any(place.startswith("tasks.scalar.with.parameters") for place in found)

@@ -15,7 +15,10 @@ from detent.catalog.connections import (
 from detent.catalog.connector import Auth, AuthType
 from detent.catalog.data_action import AnswerMismatch, InvalidParts, WrittenRequest, put_mark
 from detent.catalog.shipped import load_shipped
+from detent.errors import InvalidInput
+from detent.expressions import ExpressionError
 from tests.catalog.manifests import CONNECTION, TOKEN, answered, compiled, parameters, shipped
+from tests.steps.escapes import ESCAPES, LEAKS
 
 TEXT = {"type": "string"}
 ITEM = {
@@ -220,3 +223,22 @@ def test_a_secret_is_removed_however_an_answer_spells_it() -> None:
     assert scrubber.value({secret: [secret, 1]}) == {"***": ["***", 1]}
     pair = Scrubber({"username": "someone", "password": "password1"})
     assert pair.text("c29tZW9uZTpwYXNzd29yZDE= someone password1") == "*** someone ***"
+
+
+def test_no_published_escape_in_a_manifest_or_in_its_parameters_gets_out() -> None:
+    """Each escape is refused when the manifest is read, or is the text that it is."""
+    for text in ESCAPES:
+        made: list[Any] = []
+        for action in ({"request": {"method": "POST", "path": "/x", "body": {"a": text}}}, {"output": {"a": text}}):
+            try:
+                found = compiled(action)
+                made += [found.render({}, CONNECTION).body, found.output({}, answered({"items": "x"}))]
+            except (InvalidInput, InvalidParts, AnswerMismatch, ExpressionError) as error:
+                made.append(str(error))
+        shown = repr(made)
+        assert [leak for leak in (*LEAKS, TOKEN) if leak in shown] == [], text
+        action = {
+            "parameters": parameters("a", a=TEXT),
+            "request": {"method": "POST", "path": "/x", "body": {"a": "{{ with.a }}"}},
+        }
+        assert compiled(action).render({"a": text}, CONNECTION).body == {"a": text}

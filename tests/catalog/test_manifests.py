@@ -189,6 +189,7 @@ def test_every_type_of_authentication_can_be_written(auth: AuthType) -> None:
     more: dict[AuthType, dict[str, Any]] = {
         AuthType.API_KEY: {"name": "X-Key", "in": "query"},
         AuthType.OAUTH2_CLIENT: {"token_url": "https://id.example.com/token", "scopes": ["a"]},
+        AuthType.AWS4: {"service": "ses", "region": "eu-central-1"},
     }
     connector = build_connector(manifest(auth={"type": auth.value, **more.get(auth, {})}))
     assert connector.auth.type is auth

@@ -10,6 +10,8 @@ from detent.catalog.connector import SECRETS, AuthType
 from detent.catalog.manifest import read_manifest
 from detent.catalog.manifest_schema import SCHEMA
 from detent.catalog.shipped import load_shipped
+from detent.steps.connectors.library import EXTRAS, SHIPPED
+from detent.steps.connectors.shipped import CONNECTORS
 from tests.docs.pages import DOCS, Block, blocks, table
 
 MANIFESTS = [block for block in blocks("yaml") if block.remark("manifest") is not None]
@@ -33,9 +35,18 @@ def test_every_shipped_action_has_its_row_with_its_parameters() -> None:
             names = (f"`{name}`" if name in required else f"`{name}`?" for name in action.parameters["properties"])
             row = (action.title, ", ".join(names), action.effect.kind.value)
             expected[f"{connector.id}.{action.id}"] = row
+    for facts in SHIPPED.facts():
+        required = facts.parameters.get("required", ())
+        names = (f"`{name}`" if name in required else f"`{name}`?" for name in facts.parameters["properties"])
+        expected[facts.id] = (facts.title, ", ".join(names), facts.effect.kind.value)
     text = (DOCS / "connectors.md").read_text()
-    rows = re.findall(r"^\| `([a-z]+\.[a-z-]+)` \| (.*?) \| (.*?) \| (\w+) \|$", text, flags=re.MULTILINE)
+    rows = re.findall(r"^\| `([a-z0-9]+\.[a-z-]+)` \| (.*?) \| (.*?) \| (\w+) \|$", text, flags=re.MULTILINE)
     assert {name: tuple(rest) for name, *rest in rows} == expected
+
+
+def test_every_connector_in_python_has_its_row_with_its_extra_and_its_address() -> None:
+    rows = table("call-any-service.md", "connector", "CONNECTOR_ID_URL", "further variables")
+    assert set(rows) == {one.id for one in CONNECTORS} == set(EXTRAS)
 
 
 def test_every_field_of_a_manifest_has_its_row() -> None:

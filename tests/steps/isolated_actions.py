@@ -188,11 +188,12 @@ def daemon() -> int:
     reader, writer = os.pipe()
     if os.fork() == 0:
         os.setsid()
-        if os.fork() == 0:
-            os.write(writer, str(os.getpid()).encode())
+        pid = os.fork()
+        if pid == 0:
             signal.signal(signal.SIGHUP, signal.SIG_IGN)
             while True:
                 time.sleep(60)  # noqa: TID251 - it is killed
+        os.write(writer, str(pid).encode())  # here: the other one may be killed before it could
         os._exit(0)
     return int(os.read(reader, 20))
 

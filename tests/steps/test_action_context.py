@@ -10,6 +10,7 @@ import pytest
 from aiohttp import web
 
 from detent import ids
+from detent.catalog.connections import EnvironmentConnections
 from detent.graph.model import Graph, StepKind
 from detent.observe import listen
 from detent.run.call import RunView, StepCall
@@ -18,9 +19,8 @@ from detent.run.state import RunFacts
 from detent.steps.action_context import LARGEST_DETAIL, Principal
 from detent.steps.action_step import ActionExecutor
 from detent.steps.actions import ActionContext, Registry
-from detent.steps.credentials import EnvironmentCredentials
-from detent.steps.egress import EgressDenied, EgressPolicy
-from detent.steps.errors import ActionError, Failed, RetriableFailure, Skipped, Succeeded
+from detent.steps.egress import EgressPolicy
+from detent.steps.errors import ActionError, EgressDenied, Failed, RetriableFailure, Skipped, Succeeded
 from detent.steps.http.client import ActionServices
 from tests.steps.calls import RUN_ID, attempt, call_of, done, failed, perform
 
@@ -34,7 +34,7 @@ def registry() -> Registry:
 async def step(registry: Registry) -> AsyncIterator[ActionExecutor]:
     services = ActionServices(
         EgressPolicy.from_texts(["127.0.0.0/8"]),
-        credentials=EnvironmentCredentials({"CONNECTOR_MY_SHOP_TOKEN": "secret"}),
+        connections=EnvironmentConnections({"CONNECTOR_MY_SHOP_TOKEN": "secret"}),
     )
     executor = ActionExecutor(registry, services=services)
     yield executor
@@ -262,8 +262,24 @@ async def test_a_credential_comes_from_its_variable(registry: Registry, step: Ac
     registry.add("work", work)
     assert done(await perform(step, "work", {"name": "my-shop"}))["output"] is True
     fail = failed(await perform(step, "work", {"name": "slack"}), "missing_credential")
-    assert fail.error.message == "there is no credential of the connector 'slack'; set CONNECTOR_SLACK_TOKEN"
+    assert (
+        fail.error.message
+        == "the connection 'slack' is not set up on this node: set CONNECTOR_SLACK_TOKEN in its environment"
+    )
     assert not fail.retry
+
+
+async def test_a_connection_has_the_parts_that_the_operator_set(registry: Registry, step: ActionExecutor) -> None:
+    def work(name: str, parts: list[str], context: ActionContext) -> list[str | None]:
+        found = context.connection(name, *parts)
+        assert "secret" not in repr(found)
+        return [found.get("token"), found.get("url")]
+
+    registry.add("work", work)
+    assert done(await perform(step, "work", {"name": "my-shop", "parts": []}))["output"] == ["secret", None]
+    given = {"name": "my-shop", "parts": ["token", "url", "username"]}
+    message = failed(await perform(step, "work", given), "missing_credential").error.message
+    assert message.endswith("set CONNECTOR_MY_SHOP_URL and CONNECTOR_MY_SHOP_USERNAME in its environment")
 
 
 def test_a_context_for_a_test_needs_no_attempt() -> None:
@@ -272,5 +288,5 @@ def test_a_context_for_a_test_needs_no_attempt() -> None:
     context.heartbeat(1)
     context.progress(0.5)
     assert (context.correlation_id, context.cancelled) == ("run_1", False)
-    with pytest.raises(RuntimeError, match="no credentials"):
+    with pytest.raises(RuntimeError, match="no connections"):
         context.credential("slack")

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from detent.errors import InvalidInput
-from detent.steps.egress import EgressDenied, EgressGuard, EgressPolicy
+from detent.steps.egress import EgressGuard, EgressPolicy
 from detent.steps.egress_addresses import judged_addresses, parse_rule
+from detent.steps.errors import EgressDenied
 
 PUBLIC = ["8.8.8.8", "1.1.1.1", "93.184.216.34", "2606:4700:4700::1111", "2a00:1450:4001::200e", "::ffff:8.8.8.8"]
 METADATA = ["169.254.169.254", "169.254.170.2", "fd00:ec2::254", "100.100.100.200", "168.63.129.16"]

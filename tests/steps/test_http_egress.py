@@ -8,7 +8,8 @@ import pytest
 from aiohttp import ClientConnectorError, web
 
 from detent.run.outcomes import Fail, Outcome
-from detent.steps.egress import EgressDenied, EgressGuard, EgressPolicy
+from detent.steps.egress import EgressGuard, EgressPolicy
+from detent.steps.errors import EgressDenied
 from detent.steps.http.step import HttpExecutor, HttpSettings, open_session
 from tests.steps.calls import answer, done, failed, request
 from tests.steps.certificates import Authority, make_authority

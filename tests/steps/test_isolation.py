@@ -10,13 +10,13 @@ from typing import Any
 import psutil
 import pytest
 
+from detent.catalog.connections import EnvironmentConnections
 from detent.graph.model import StepKind
 from detent.observe import listen
 from detent.run.links import Link
 from detent.run.outcomes import Done, Fail, Outcome, Skip
 from detent.steps.action_step import ActionExecutor
 from detent.steps.actions import Registry
-from detent.steps.credentials import EnvironmentCredentials
 from detent.steps.errors import LONGEST_WAIT
 from detent.steps.http.client import ActionServices
 from detent.steps.isolation import frames
@@ -38,7 +38,7 @@ async def processes() -> AsyncIterator[Processes]:
 async def step(processes: Processes, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[ActionExecutor]:
     monkeypatch.setenv("CONNECTOR_OTHER_TOKEN", "not for everyone")
     monkeypatch.setenv("DETENT_SECRET_KEY", "nor this")
-    services = ActionServices(credentials=EnvironmentCredentials({"CONNECTOR_GOOD_TOKEN": "secret"}))
+    services = ActionServices(connections=EnvironmentConnections({"CONNECTOR_GOOD_TOKEN": "secret"}))
     executor = ActionExecutor(isolated_actions.REGISTRY, services=services, processes=processes)
     yield executor
     await executor.close()

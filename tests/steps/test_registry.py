@@ -73,3 +73,22 @@ def test_names_are_sorted_and_core_ones_are_known(registry: Registry) -> None:
     assert CORE.names() == ("core.echo", "core.fail", "core.log", "core.sometimes-fails", "core.transform")
     assert is_core("core.echo")
     assert not is_core("coreutils")
+
+
+def test_an_action_of_the_user_takes_the_place_of_one_that_was_taken_over(registry: Registry) -> None:
+    def one() -> None: ...
+
+    def two() -> None: ...
+
+    shipped = Registry()
+    shipped.add("email.send", print)
+    shipped.add("sql.query", print)
+    registry.add("sql.query", one)
+    for _ in range(2):
+        registry.adopt(shipped)
+    assert [made.function for made in registry.all()] == [print, one]
+    registry.add("email.send", two)
+    registry.adopt(shipped)
+    assert [made.function for made in registry.all()] == [two, one]
+    with pytest.raises(Conflict):
+        registry.add("email.send", one)

@@ -74,7 +74,7 @@ async def _examined(url: str) -> list[Finding]:
             found = await store.examine()
             if any(finding.level == "error" for finding in found):
                 return found  # with such errors its runs may not be readable
-            tenant, connections = local_caller("detent doctor").tenant, EnvironmentConnections(os.environ)
+            tenant, connections = local_caller("detent doctor").tenant, EnvironmentConnections()
             return [
                 *found,
                 *await stuck_runs(store, tenant),

@@ -100,18 +100,26 @@ class CatalogCommands(CommandPart):
         return await self.action(action)
 
     async def register(
-        self, shipped: Callable[[], Sequence[Connector]], fingerprint: str, code: Iterable[ActionFacts]
+        self,
+        shipped: Callable[[], Sequence[Connector]],
+        fingerprint: str,
+        code: Iterable[ActionFacts],
+        described: Iterable[Connector] = (),
     ) -> None:
         """Store the connectors that Detent ships and the actions of this node's code, unless they are stored.
 
-        `fingerprint` stands for the shipped connectors: they are read only if it is another one."""
+        `fingerprint` stands for the shipped connectors: they are read only if it is another one. `described` says more
+        about connectors that are code."""
         if await self._store.setting(_SHIPPED, "") != fingerprint:
             for connector in await asyncio.to_thread(shipped):
                 await self._save(EVERY_TENANT, connector)
             await self._store.change_setting(_SHIPPED, fingerprint)
+        own = {one.id: connector_row(EVERY_TENANT, one) for one in described}
         for name, facts in by_connector(code).items():
             known = await self._store.connector(EVERY_TENANT, name)
             new: NewConnector = code_connector(EVERY_TENANT, name) if known is None else as_new(known)
+            if name in own and (known is None or known.ranking < own[name].ranking):
+                new = own[name]
             await self._store.save_connector(new, [action_row(EVERY_TENANT, one, None) for one in facts])
 
     async def _save(self, tenant: int, connector: Connector) -> SavedConnector:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from detent.catalog.action import ActionFacts
-from detent.catalog.connections import EnvironmentConnections
+from detent.catalog.connections import EnvironmentConnections, connection_of
 from detent.catalog.parameters import constant_misfits
 from detent.commands.catalog.rows import definition_of, effect_of
 from detent.errors import Problem
@@ -20,8 +20,9 @@ from detent.forms.compiled import Compiled
 from detent.forms.kinds import user_actions
 from detent.graph.check import called_actions
 from detent.graph.model import Graph, Step
-from detent.store.catalog_rows import ActionRow
+from detent.store.catalog_rows import ActionRow, ConnectorRow
 from detent.store.protocol import Store
+from detent.views.catalog import stored_connector
 
 #: How many names of actions a definition is compared with.
 MOST_NAMES: Final = 50_000
@@ -56,8 +57,30 @@ async def pin_actions(
     )
     disabled = [problem for step, row in calls if (problem := _problem(step, row))]
     configs = {step.name: step.config for step in steps}
+    code = {row.connector for _, row in calls if row.definition is None}
+    described = [found for name in sorted(code) if (found := await store.connector(tenant, name)) is not None]
+    missing = _missing(calls, configs, described, connections)
+    made = dataclasses.replace(made, warnings=(*made.warnings, *missing))
     misfits = [problem for step, row in calls for problem in _misfits(step, row, configs[step].get("with"))]
     return Pinned(made, (*disabled, *misfits))
+
+
+def _missing(
+    calls: list[tuple[str, ActionRow]],
+    configs: Mapping[str, Mapping[str, Any]],
+    described: Sequence[ConnectorRow],
+    connections: EnvironmentConnections,
+) -> list[str]:
+    """Return what the connections of actions in Python lack here. Those of users' own code are not known."""
+    known = {row.id: stored_connector(row) for row in described}
+    found: dict[str, None] = {}
+    for step, row in calls:
+        connector = known.get(row.connector)
+        if row.definition is None and connector is not None:
+            name = connection_of(connector.id, configs[step].get("with"))
+            for one in connections.missing(name, connector.base_url, connector.auth) if name else ():
+                found[f"the connection {name!r} needs {one}, which this process does not have"] = None
+    return list(found)
 
 
 def _pinned(step: Step, versions: dict[str, str]) -> Step:

@@ -16,7 +16,7 @@ import msgspec
 from aiohttp.abc import AbstractResolver
 from yarl import URL
 
-from detent.steps.credentials import Credentials, EnvironmentCredentials, required_token
+from detent.catalog.connections import EnvironmentConnections, NamedConnection
 from detent.steps.egress import EgressGuard, EgressPolicy
 from detent.steps.http.step import HttpSettings, open_session
 
@@ -81,7 +81,7 @@ class GuardedHttp:
 
 
 class ActionServices:
-    """What actions use of their node: credentials, and connections behind the egress guard.
+    """What actions use of their node: named connections, and sockets behind the egress guard.
 
     It owns the session of their HTTP client, which is opened when it is first used.
     """
@@ -91,19 +91,19 @@ class ActionServices:
         policy: EgressPolicy | None = None,
         settings: HttpSettings | None = None,
         *,
-        credentials: Credentials | None = None,
+        connections: EnvironmentConnections | None = None,
         resolver: AbstractResolver | None = None,
     ) -> None:
         self.policy = policy or EgressPolicy()
-        self.credentials = credentials or EnvironmentCredentials()
+        self.connections = connections or EnvironmentConnections()
         self._guard = EgressGuard(self.policy)
         self._settings = settings or HttpSettings()
         self._resolver = resolver
         self._session: aiohttp.ClientSession | None = None
 
-    def token(self, connector: str) -> str:
-        """Return the token of a connector. Raise Permanent if there is none."""
-        return required_token(self.credentials, connector)
+    def connection(self, name: str) -> NamedConnection:
+        """Return what the operator has set of a connection."""
+        return self.connections.named(name)
 
     def http(self) -> GuardedHttp:
         """Return the HTTP client, on the running loop."""

@@ -26,7 +26,8 @@ from detent.graph.model import Step, StepKind
 from detent.instant import Instant
 from detent.run.call import StepCall
 from detent.run.outcomes import Fail, Outcome, StepError
-from detent.steps.egress import EgressDenied, EgressGuard, EgressPolicy, GuardedResolver
+from detent.steps.egress import EgressGuard, EgressPolicy, GuardedResolver
+from detent.steps.errors import EgressDenied
 from detent.steps.http.request import FOLLOWING_METHODS, HttpRequest, InvalidHttpRequest, build_request
 from detent.steps.http.response import NO_ANSWER, BadAnswer, HttpAnswer, outcome_of, read_answer, retry_after
 from detent.steps.protocol import Needs
@@ -164,7 +165,7 @@ class HttpExecutor:
     ) -> None:
         self._guard = EgressGuard(policy or EgressPolicy())
         self._settings = settings or HttpSettings()
-        self._wall = wall or SystemClock().wall
+        self.wall = wall or SystemClock().wall
         self._resolver = resolver
         self._session: aiohttp.ClientSession | None = None
 
@@ -227,7 +228,7 @@ class HttpExecutor:
         status = response.status
         if status < 200:
             raise BadAnswer(f"the server switched protocols (status {status})")
-        wait = retry_after(response.headers.get("Retry-After"), self._wall())
+        wait = retry_after(response.headers.get("Retry-After"), self.wall())
         return judge(await read_answer(response, limit), f"{request.method} {request.target.shown}", remark, wait)
 
 

@@ -22,6 +22,7 @@ from typing import Any, Final
 
 import msgspec
 
+from detent.catalog.connections import MISSING, NamedConnection
 from detent.run.outcomes import Outcome
 from detent.steps.action_context import ActionContext, Principal
 from detent.steps.arguments import Signature, innermost, read_signature
@@ -149,11 +150,13 @@ class _Port:
     def is_cancelled(self) -> bool:
         return False  # a cancelled attempt is killed
 
-    def token(self, connector: str) -> str:
-        if connector != self._call.connector or self._call.token is None:
-            message = f"there is no credential of the connector {connector[:80]!r} in this process"
-            raise Permanent(f"{message}: it has only that of {self._call.connector!r}", code="missing_credential")
-        return self._call.token
+    def connection(self, name: str) -> NamedConnection:
+        parts = self._call.connections.get(name)
+        if parts is None:
+            known = " and ".join(map(repr, self._call.connections)) or "none"
+            message = f"the connection {name[:80]!r} is not known in this process: it has only {known}"
+            raise Permanent(message, code=MISSING)
+        return NamedConnection(name, parts)
 
     def http(self) -> GuardedHttp:
         return self._services.http()

@@ -49,16 +49,15 @@ class BadFrame(ValueError):
 class IsolatedCall(msgspec.Struct):
     """What a process is asked to do: call a function of a module with the `with` of a step.
 
-    `context` has the facts of the attempt, if the function takes them. `token` is the credential of `connector`: of
-    others the process knows none.
+    `context` has the facts of the attempt, if the function takes them. `connections` has the parts of the connection
+    of its connector, and of the one that the step names: the process knows no others.
     """
 
     module: str
     function: str
     given: msgspec.Raw
-    connector: str
+    connections: dict[str, dict[str, str]]
     context: dict[str, Any] | None = None
-    token: str | None = None
 
 
 class IsolatedResult(msgspec.Struct, omit_defaults=True):

@@ -40,6 +40,7 @@ _PIECE: Final = 64 * 1024
 _PROGRAM: Final = "detent.steps.isolation.zygote"
 #: Variables that the zygote does not get: settings of the node, and credentials of other actions.
 _SECRET: Final = ("DETENT_", "CONNECTOR_")
+Connections = dict[str, dict[str, str]]
 _LEVELS: Final = frozenset({"debug", "info", "warning", "error"})
 
 
@@ -63,12 +64,13 @@ class Death(NamedTuple):
 
 
 class _Process:
-    """The process of one attempt, or one of the pool. `memory` is its limit."""
+    """The process of one attempt, or one of the pool. Only actions of the same connector with the same limit of memory
+    use it again."""
 
-    def __init__(self, number: int, sock: socket.socket, memory: int) -> None:
+    def __init__(self, number: int, sock: socket.socket, action: Action) -> None:
         self.number = number
         self.sock = sock
-        self.memory = memory
+        self.use = use_of(action)
         self.uses = 0
         self.pid: int | None = None
         self.death: asyncio.Future[Death] = asyncio.get_running_loop().create_future()
@@ -116,7 +118,7 @@ class _Zygote:
         ours, theirs = socket.socketpair()
         ours.setblocking(False)
         self._last += 1
-        process = self._processes[self._last] = _Process(self._last, ours, action.memory)
+        process = self._processes[self._last] = _Process(self._last, ours, action)
         order = {
             "fork": process.number,
             "module": action.function.__module__,
@@ -225,8 +227,10 @@ class Processes:
         """Return the id of the zygote's process, or `None` if none runs."""
         return None if self._zygote is None or self._zygote.is_dead else self._zygote.pid
 
-    async def run(self, action: Action, given: Any, live: LiveAttempt, token: str | None) -> Outcome:
-        """Run one attempt and return its outcome. Whatever happens to its process is a failure of this attempt."""
+    async def run(self, action: Action, given: Any, live: LiveAttempt, connections: Connections) -> Outcome:
+        """Run one attempt and return its outcome. Whatever happens to its process is a failure of this attempt.
+
+        `connections` has the parts of each connection that the process may know."""
         async with self._places:
             try:
                 zygote = await self._started()
@@ -236,7 +240,7 @@ class Processes:
             is_reusable = False
             try:
                 live.begins()
-                outcome = await self._exchange(process, _encode(action, given, live.context, token), live)
+                outcome = await self._exchange(process, _encode(action, given, live.context, connections), live)
                 is_reusable = action.isolation is Isolation.POOL and not process.death.done()
             except frames.BadFrame as error:
                 return Fail(StepError("process_died", f"the process of the action was killed: {error}"))
@@ -270,12 +274,12 @@ class Processes:
             return zygote
 
     def _take(self, action: Action) -> _Process | None:
-        """Return an idle process of the pool with the limit of this action."""
+        """Return an idle process of the pool for this action."""
         for process in [one for one in self._idle if one.death.done()]:
             self._idle.remove(process)
             process.sock.close()
         for process in self._idle if action.isolation is Isolation.POOL else ():
-            if process.memory == action.memory:
+            if process.use == use_of(action):
                 self._idle.remove(process)
                 return process
         return None
@@ -307,7 +311,12 @@ class Processes:
         return None
 
 
-def _encode(action: Action, given: Any, context: ActionContext | None, token: str | None) -> bytes:
+def use_of(action: Action) -> tuple[str, int]:
+    """Return which processes of the pool an action may use again: those of its connector, with its limit."""
+    return action.described.connector, action.memory
+
+
+def _encode(action: Action, given: Any, context: ActionContext | None, connections: Connections) -> bytes:
     facts = None
     if context is not None:
         facts = {
@@ -325,9 +334,8 @@ def _encode(action: Action, given: Any, context: ActionContext | None, token: st
         function.__module__,
         function.__qualname__,
         msgspec.Raw(msgspec.json.encode(given)),
-        action.described.connector,
+        connections,
         facts,
-        token,
     )
     return msgspec.json.encode(call)
 
