@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, Protocol
 
-from detent.graph.model import OnCrash, Step
+from detent.graph.model import Step
 from detent.planner.advance import may_start
 from detent.planner.moves.version import MoveWish
 from detent.planner.prepared import Prepared
+from detent.planner.suspects import may_repeat
 from detent.run import events
 from detent.run.events import Event
 from detent.run.journal import USUAL, Entry, Placed
@@ -120,8 +121,8 @@ class OwnedRun:
     def has_unrepeatable_attempt(self) -> bool:
         """Return whether an attempt is in flight, or has an outcome that is not in the journal, and must not be
         repeated."""
-        steps = self.prepared.steps
-        return any(steps[index].on_crash is not OnCrash.RETRY for index in (*self.attempts, *self.linking))
+        flying = (*self.attempts, *self.linking)
+        return any(not may_repeat(self.prepared, self.state, index) for index in flying)
 
     def has_work(self) -> bool:
         """Return whether work of the run is under way or about to begin. Such a run stays in memory."""

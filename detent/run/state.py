@@ -120,6 +120,13 @@ class Gathered:
     error: tuple[int, str] | None = None  # the first item whose value cannot be rendered, and why
 
 
+class Probing(NamedTuple):
+    """A step whose probe is asked whether `attempt` happened. `tries`: how many answers did not say it."""
+
+    attempt: int
+    tries: int = 0
+
+
 class Carried(NamedTuple):
     """How a step had ended when its run was moved to another graph."""
 
@@ -160,6 +167,8 @@ class RunState:
     begun: dict[int, int] = field(default_factory=dict)  # steps with a `started` entry and no end: attempt
     strikes: dict[int, int] = field(default_factory=dict)  # steps with a `started` entry when a node died: how often
     doubts: dict[int, int] = field(default_factory=dict)  # uncertain steps: the attempt whose end is unknown
+    probes: dict[int, Probing] = field(default_factory=dict)  # steps whose next attempt asks their probe
+    refuted: dict[int, int] = field(default_factory=dict)  # how many attempts of a step did not happen, by its probe
     history: dict[str, Checkpoint] = field(default_factory=dict)  # of a durable function, in journal order
     operations: dict[str, Operation] = field(default_factory=dict)  # of a durable function, begun and not ended
     children: dict[str, ChildOwner] = field(default_factory=dict)  # child runs that are awaited: by which owner

@@ -121,6 +121,8 @@ def _step(walk: Walk, index: int, *, owned: bool) -> StepOutline:
         document.until = _when(state.until.get(index))
     if phase is Phase.UNCERTAIN:
         document.reason = "uncertain"
+    elif index in state.probes:
+        document.reason = "probing"
     elif waits_as_suspect(state, index):
         document.reason = "suspect"
     return document

@@ -16,7 +16,17 @@ from detent.instant import Instant, micros
 from detent.planner.fold import NO_VERSIONS, fold, replay
 from detent.planner.moves.code import graph_of
 from detent.planner.prepared import Prepared
-from detent.run.journal import REFUSED, Decided, Entry, EntryData, Kind, decode_data, decode_opening, encode_data
+from detent.run.journal import (
+    REFUSED,
+    Decided,
+    Entry,
+    EntryData,
+    Kind,
+    ProbeEntry,
+    decode_data,
+    decode_opening,
+    encode_data,
+)
 from detent.run.outcomes import StepError
 from detent.run.state import Phase, RunFacts
 
@@ -68,6 +78,7 @@ class PastTry:
     retry_at: Instant | None
     ms: float | None
     error: StepError | None
+    probe: ProbeEntry | None = None
 
 
 class Walk:
@@ -158,6 +169,7 @@ class Walk:
                 retry_at=data.until if entry.kind == Kind.BEGAN else data.retry_at,
                 ms=data.ms,
                 error=data.error,
+                probe=data.probe,
             )
         )
 
