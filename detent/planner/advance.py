@@ -30,7 +30,7 @@ from detent.planner.retry import look_at, retry_at
 from detent.planner.rollup import run_end, stopped_output
 from detent.planner.scope import is_as_wanted
 from detent.planner.settle import Settling
-from detent.planner.suspects import SUSPECT_AFTER, is_suspect, judge_crash, may_repeat
+from detent.planner.suspects import SUSPECT_AFTER, is_suspect, judge_crash, left_to_user, may_repeat
 from detent.run import events
 from detent.run.journal import NO_DATA, Decided, Entry, EntryData, Kind, MapBegun, PageEnded, encode_data
 from detent.run.outcomes import EMPTY_RESULT, Delegated, Done, Fail, StepError
@@ -418,6 +418,7 @@ def _adopted(event: events.Adopted, prepared: Prepared, state: RunState, now: In
     data = EntryData(by=event.by)
     data.crashed, delay = judge_crash(prepared, state, event.poison_after, event.poison_delay)
     data.until = None if delay is None else now + delay
+    data.doubted = left_to_user(prepared, state, event.poison_after)
     return Change(Kind.ADOPTED, None, 0, None, data)
 
 

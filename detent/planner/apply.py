@@ -373,10 +373,11 @@ def _adopted(prepared: Prepared, state: RunState, change: Change, settling: Sett
     for index in prepared.child_steps:
         _adopt_child(state, index, now)
     crashed = dict(change.data.crashed) if change.data else {}
+    doubted = change.data.doubted if change.data else []
     for index in list(state.begun):
         step = prepared.steps[index]
         if step.on_crash is OnCrash.PROBE:
-            _ask_probe(prepared, state, index, now, may_ask=crashed.pop(step.name, None) is None)
+            _ask_probe(prepared, state, index, now, may_ask=step.name not in doubted)
         elif step.name in crashed:
             continue
         elif step.on_crash is OnCrash.FAIL:

@@ -15,7 +15,6 @@ from detent.graph.model import FAILURES, Ending, OnCrash, StepKind
 from detent.planner.fold import NO_VERSIONS, fold
 from detent.planner.moves.code import graph_of, prepared_of
 from detent.planner.prepared import Prepared
-from detent.planner.suspects import UNCERTAIN
 from detent.run.journal import REFUSED, Decided, Entry, EntryData, Kind, decode_data, decode_opening
 from detent.run.outcomes import StepError
 from detent.run.state import Phase, RunFacts
@@ -200,8 +199,7 @@ class _Tracker:
         died = {
             name: StepError("crashed", f"the node that ran '{name}' died") for name in self.begun if name in self.fails
         }
-        ended = {name: error for name, error in data.crashed.items() if error.code != UNCERTAIN}
-        for name, error in {**died, **ended}.items():
+        for name, error in {**died, **data.crashed}.items():
             number = self.begun.get(name, 1)
             yield from self.lost(name, number)
             yield self.row(name, number, _FAILED, at, EntryData(error=error))

@@ -7,7 +7,7 @@ enough strikes the step ends as poison. A step with a strike stays suspect until
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from typing import Final
 
 from detent.graph.model import OnCrash, Step
@@ -73,11 +73,9 @@ def judge_crash(
 ) -> tuple[dict[str, StepError], int | None]:
     """Judge the death of a run's node: which steps end as poison, and how long suspect attempts wait, in microseconds.
 
-    A step is poison with its `poison_after`-th strike. So often a step with a probe is tried: after that a user is
-    asked, because its attempts kill their nodes before they have an effect. The delay is None if nothing of the run is
-    suspect.
+    A step is poison with its `poison_after`-th strike. The delay is None if nothing of the run is suspect.
     """
-    poison, strikes = dict(_hopeless(prepared, state, poison_after)), 0
+    poison, strikes = {}, 0
     for index in struck_by_crash(prepared, state):
         strikes = state.strikes.get(index, 0) + 1
         if strikes >= poison_after:
@@ -86,12 +84,16 @@ def judge_crash(
     return poison, suspect_delay(strikes, longest) if is_any_suspect else None
 
 
-def _hopeless(prepared: Prepared, state: RunState, poison_after: int) -> Iterator[tuple[str, StepError]]:
-    for index in state.begun:
-        deaths = state.refuted.get(index, 0) + 1
-        if prepared.steps[index].on_crash is OnCrash.PROBE and index not in state.probes and deaths >= poison_after:
-            name = prepared.steps[index].name
-            yield name, StepError(UNCERTAIN, f"the node of '{name}' died {deaths} times while it was in flight")
+def left_to_user(prepared: Prepared, state: RunState, poison_after: int) -> list[str]:
+    """Return the steps whose probe is not asked any more: their attempts killed `poison_after` nodes, each before it
+    had an effect."""
+    return [
+        prepared.steps[index].name
+        for index in state.begun
+        if prepared.steps[index].on_crash is OnCrash.PROBE
+        and index not in state.probes
+        and state.refuted.get(index, 0) + 1 >= poison_after
+    ]
 
 
 def _poison(prepared: Prepared, state: RunState, index: int, strikes: int) -> StepError:

@@ -164,6 +164,7 @@ class EntryData(msgspec.Struct, omit_defaults=True):
     `names`: the new names of steps that were renamed.
 
     `probe`: this is the answer of the step's probe. A `retry` with an unknown answer and no time makes it uncertain.
+    `doubted`: the steps that an adoption makes uncertain without asking their probe.
     """
 
     result: msgspec.Raw = msgspec.Raw(b"")
@@ -188,6 +189,7 @@ class EntryData(msgspec.Struct, omit_defaults=True):
     was: int | None = None
     names: dict[str, str] = {}
     probe: ProbeEntry | None = None
+    doubted: list[str] = []
 
 
 #: The outcome of a `moved` entry whose move to another version was refused. Such an entry changes nothing.

@@ -11,7 +11,6 @@ import msgspec
 
 from detent.engine.owned_run import OwnedRun
 from detent.ids import NewId
-from detent.planner.suspects import UNCERTAIN
 from detent.run.journal import Entry, decode_data
 from detent.store.letters import LetterKind, NewLetter
 from detent.values.text import plain_text
@@ -24,8 +23,6 @@ def poison_letters(run: OwnedRun, entry: Entry, new_id: NewId) -> tuple[NewLette
     """Return a dead letter for each step that the entry of an adoption gives up."""
     facts, found = run.state.facts, []
     for step, error in decode_data(entry.data).crashed.items():
-        if error.code == UNCERTAIN:
-            continue  # a user is asked
         detail: dict[str, Any] = error.detail if isinstance(error.detail, dict) else {}
         last = detail.get("last_error")
         found.append(
