@@ -36,6 +36,7 @@ from detent.catalog.data_action import (
     put_mark,
 )
 from detent.expressions import ExpressionError
+from detent.instant import SECOND
 from detent.run.call import StepCall
 from detent.run.outcomes import Done, Fail, Outcome, StepError
 from detent.steps.acting_user import acting_user_headers
@@ -76,6 +77,7 @@ class CatalogActions:
         self._load = load
         self._connections = connections
         self._kept: dict[tuple[int, str, str], DataAction] = {}
+        self._connected: dict[DataAction, tuple[ServiceConnection, Scrubber]] = {}
         self._tokens = _Tokens(http)
         self._sessions: dict[str, str] = {}  # of MCP servers, by connector
 
@@ -99,9 +101,7 @@ class CatalogActions:
                 if problems := action.problems(given):
                     return _invalid(action, problems)
                 definition = action.definition
-                connection, scrubber = self._connections.find(
-                    definition.connector, definition.base_url, definition.auth
-                )
+                connection, scrubber = self._connected.get(action) or self._connect(action)
                 if definition.auth.type is AuthType.OAUTH2_CLIENT:
                     connection, scrubber = await self._tokens.connection(definition, connection, call)
                 exchange = _Exchange(self._http, action, call, given, connection, scrubber, self._sessions)
@@ -118,6 +118,12 @@ class CatalogActions:
         except Exception as error:  # noqa: BLE001 - every error is an outcome
             return _scrubbed(failure_of_request(error, deadline, limit), scrubber)
 
+    def _connect(self, action: DataAction) -> tuple[ServiceConnection, Scrubber]:
+        definition = action.definition
+        found = self._connections.find(definition.connector, definition.base_url, definition.auth)
+        self._connected[action] = found
+        return found
+
     async def _find(self, tenant: int, name: str, version: str) -> DataAction | None:
         """Load an action that this node has not used yet, or not for long."""
         raw = await self._load(tenant, name, version)
@@ -125,7 +131,7 @@ class CatalogActions:
             return None
         found = DataAction(_definition(raw))
         if len(self._kept) >= _KEPT:
-            del self._kept[next(iter(self._kept))]
+            self._connected.pop(self._kept.pop(next(iter(self._kept))), None)
         self._kept[tenant, name, version] = found
         return found
 
@@ -147,16 +153,18 @@ class _Exchange:
         self._sessions = sessions
         self._action = action
         self._call = call
-        self._given = given
         self._connection = connection
         self._scrubber = scrubber
         self._key = call.idempotency_key
+        since = 0 if call.view is None else call.view.facts.started_at // SECOND
+        self._bound = action.bind(given, self._key, since)
+        self._given = given
         self._headers = connection.headers
         if action.definition.acting_user_headers and call.view is not None:
             self._headers = {**acting_user_headers(call.view.facts), **connection.headers}
 
     async def run(self) -> Outcome:
-        parts = self._action.render(self._given, self._connection)
+        parts = self._bound.render(self._connection)
         if self._action.action.protocol is Protocol.MCP:
             return await self._call_tool(parts)
         if self._action.action.pagination is not None:
@@ -178,7 +186,7 @@ class _Exchange:
             if isinstance(found, Fail):
                 return found
             try:
-                items, mark = self._action.page(self._given, found)
+                items, mark = self._bound.page()
             except AnswerMismatch as error:
                 return self._unexpected(error, found)
             gathered += items
@@ -220,7 +228,9 @@ class _Exchange:
             found = await self._rpc(parts, mcp.call_tool(tool, self._given), session)
             if isinstance(found, ServiceAnswer):
                 result = mcp.read_result(found.body, 3)
-                return self._done(ServiceAnswer(found.status, {}, mcp.output_of(result)), None)
+                answer = ServiceAnswer(found.status, {}, mcp.output_of(result))
+                self._bound.read(answer)
+                return self._done(answer, None)
             status = _decode(found.result).get("status_code")
             if is_again or status not in (400, 404) or not session:
                 return found
@@ -234,7 +244,7 @@ class _Exchange:
         return await self._send(RequestParts("POST", parts.address, {}, headers, message))
 
     async def _send(self, parts: RequestParts) -> ServiceAnswer | Fail:
-        written = self._action.write(parts, self._connection, self._key)
+        written = self._bound.write(parts, self._connection)
         request = build_prepared(written, self._key, self._call.attempt, self._headers)
         return await self._http.exchange(request, self._judge, limit=PAGE_LIMIT)
 
@@ -246,7 +256,7 @@ class _Exchange:
         value = _decode(body) if isinstance(body, msgspec.Raw) else body
         response = ServiceAnswer(status, answer.headers, value)
         try:
-            failure = self._action.failure(self._given, response)
+            failure = self._bound.failure(response)
         except AnswerMismatch as error:
             return self._unexpected(error, response)
         if failure is None:
@@ -263,8 +273,8 @@ class _Exchange:
 
     def _done(self, response: ServiceAnswer, items: list[Any] | None) -> Outcome:
         try:
-            output = self._action.output(self._given, response, items)
-            links = self._action.links(self._given, response, items)
+            output = self._bound.output(response, items)
+            links = self._bound.links(items)
         except AnswerMismatch as error:
             return self._unexpected(error, response)
         raw = _encode({"output": output, "status_code": response.status})
