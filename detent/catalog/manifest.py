@@ -370,7 +370,8 @@ class _Scope:
     def _problem(self, path: tuple[str, ...], names: tuple[str, ...]) -> str | None:
         root, rest = path[0], path[1:]
         if root not in names:
-            return f"only {', '.join(names[:-1])} and {names[-1]} can be read here{self._problems.did_you_mean(root, names)}"
+            hint = self._problems.did_you_mean(root, names)
+            return f"only {', '.join(names[:-1])} and {names[-1]} can be read here{hint}"
         known: Collection[str] | None = None
         match root:
             case "with":
