@@ -14,14 +14,15 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Final
-from urllib.parse import quote, urlencode
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
+from urllib.parse import quote, quote_plus, urlencode
 
 import msgspec
 
 from detent.catalog.action import EffectKind
 from detent.catalog.connections import ServiceConnection
-from detent.catalog.connector import AuthType, BodyEncoding, DataDefinition, KeyPlace
+from detent.catalog.connector import AuthType, BodyEncoding, DataDefinition, KeyPlace, LinkSpec
 from detent.errors import Problem
 from detent.expressions import (
     Expression,
@@ -60,8 +61,7 @@ class RequestParts:
     body: Any
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenRequest:
+class WrittenRequest(NamedTuple):
     """A request as it is sent."""
 
     method: str
@@ -122,7 +122,7 @@ class DataAction:
         self.code = _template(action.error.code)
         self.message = _template(action.error.message)
         self.output = _compile_shape(action.output, frozenset())
-        self.links = _compile_shape([msgspec.to_builtins(link) for link in action.links], frozenset())
+        self.links = tuple(_compile_link(link) for link in action.links)
         pages = action.pagination
         self.items = None if pages is None else compile_expression(pages.items)
         self.next = None if pages is None else _condition(pages.next)
@@ -161,17 +161,18 @@ class BoundAction:
 
     def render(self, connection: ServiceConnection) -> RequestParts:
         """Render the request. Raise InvalidParts, or ExpressionError."""
-        action, given = self._action, self._given
+        action, given, scope = self._action, self._given, self._scope
         request = action.action.request
-        scope = {**self._scope, "credential": connection.secrets}
         path = action.path if isinstance(action.path, str) else action.path(given, connection.secrets)
-        body = request.body if action.body is None else action.body(given, scope)
+        scope["credential"] = connection.secrets
+        try:
+            body = request.body if action.body is None else action.body(given, scope)
+            query = request.query if action.query is None else action.query(given, scope)
+            headers = request.headers if action.headers is None else action.headers(given, scope)
+        finally:
+            del scope["credential"]  # an output must not read it
         return RequestParts(
-            request.method,
-            connection.base_url + path,
-            request.query if action.query is None else action.query(given, scope),
-            request.headers if action.headers is None else action.headers(given, scope),
-            None if body is _ABSENT else body,
+            request.method, connection.base_url + path, query, headers, None if body is _ABSENT else body
         )
 
     def write(self, parts: RequestParts, connection: ServiceConnection) -> WrittenRequest:
@@ -233,16 +234,14 @@ class BoundAction:
 
     def links(self, items: list[Any] | None = None) -> tuple[Link, ...]:
         """Return the resources that the answer names. One whose id is null is left out. Raise AnswerMismatch."""
-        action = self._action
-        written = action.action.links
-        if not written:
+        makers = self._action.links
+        if not makers:
             return ()
+        given, scope = self._given, self._scope
         if items is not None:
-            self._scope["items"] = items
+            scope["items"] = items
         try:
-            found = written if action.links is None else action.links(self._given, self._scope)
-            made = (_link(one) for one in found)
-            return tuple(link for link in made if link is not None)
+            return tuple([link for make in makers if (link := make(given, scope)) is not None])
         except ExpressionError as error:
             raise AnswerMismatch(f"links: {_reason(error)}") from None
         except InvalidLink as error:
@@ -295,15 +294,28 @@ def _text(template: Template | None, scope: Mapping[str, Any]) -> str | None:
     return value if isinstance(value, str) else _encode(value).decode()
 
 
-def _link(found: Any) -> Link | None:
-    """Return a link, or None if it has no id. An address that is empty, or no address at all, is left out: the resource
-    is known by its id."""
-    values = found if isinstance(found, dict) else msgspec.to_builtins(found)
-    if values["id"] is None:
-        return None
-    url = values.get("url")
-    is_address = isinstance(url, str) and url.startswith(("http://", "https://"))
-    return Link(str(values["system"]), str(values["type"]), str(values["id"]), url if is_address else None)
+def _compile_link(spec: LinkSpec) -> Callable[[Mapping[str, Any], Mapping[str, Any]], Link | None]:
+    """Return the function that makes a link, or None if it has no id.
+
+    An address that is empty, or no address at all, is left out: the resource is known by its id."""
+    system, type_, id_, url = (
+        _compile_text(text, frozenset()) if text else None for text in (spec.system, spec.type, spec.id, spec.url)
+    )
+
+    def make(given: Mapping[str, Any], scope: Mapping[str, Any]) -> Link | None:
+        found = spec.id if id_ is None else id_(given, scope)
+        if found is None:
+            return None
+        address = spec.url if url is None else url(given, scope)
+        is_address = isinstance(address, str) and address.startswith(("http://", "https://"))
+        return Link(
+            spec.system if system is None else str(system(given, scope)),
+            spec.type if type_ is None else str(type_(given, scope)),
+            found if type(found) is str else str(found),
+            address if is_address else None,
+        )
+
+    return make
 
 
 def _reason(error: ExpressionError) -> str:
@@ -318,6 +330,7 @@ def _reason(error: ExpressionError) -> str:
 _ABSENT: Final = object()
 _WHOLE: Final = re.compile(r"\{\{(.*)\}\}", re.DOTALL)
 _BODY_PATH: Final = re.compile(r"\{\{\s*response\.body((?:\.[A-Za-z_]\w*)+)\s*\}\}", re.ASCII)
+_KEY: Final = ("{{ call.key }}", "{{call.key}}")
 _PLAIN: Final = frozenset({str, int, float, bool})
 _SHORT: Final = 1_000
 _ALONE: Final = re.compile(r"\{\{\s*with(?:\.([A-Za-z_$][\w$-]*)|\['([^'\\]+)'\])\s*\}\}")
@@ -350,6 +363,8 @@ def _compile_text(text: str, declared: frozenset[str]) -> Fill | None:
     name = (alone[1] or alone[2]) if alone else None
     if name is not None and name in declared:
         return lambda given, scope: given.get(name, _ABSENT)
+    if text in _KEY:
+        return lambda given, scope: scope["call"]["key"]
     fill = _compile_any(text)
     pieces = _BODY_PATH.split(text)  # texts and paths in turn
     if len(pieces) == 1 or any("{{" in one for one in pieces[::2]):
@@ -475,16 +490,26 @@ def _scalar(name: str, value: Any) -> str:
 
 def _write_body(value: Any, encoding: BodyEncoding, key: str) -> tuple[bytes, str]:
     """Return the bytes of a body and its content type."""
+    if encoding is BodyEncoding.JSON:
+        return _encode(value), "application/json"
     match encoding:
-        case BodyEncoding.JSON:
-            return _encode(value), "application/json"
         case BodyEncoding.RAW:
             return value.encode() if isinstance(value, str) else _encode(value), "text/plain; charset=utf-8"
         case BodyEncoding.FORM:
-            return urlencode(list(_flat(_mapping(value)))).encode(), "application/x-www-form-urlencoded"
+            fields = [f"{_form_name(name)}={_form_value(text)}" for name, text in _flat(_mapping(value))]
+            return "&".join(fields).encode(), "application/x-www-form-urlencoded"
         case _:
             boundary = hashlib.sha256(key.encode()).hexdigest()[:32]  # the same at every attempt
             return _multipart(_mapping(value), boundary.encode()), f"multipart/form-data; boundary={boundary}"
+
+
+@lru_cache(maxsize=1024)
+def _form_name(name: str) -> str:
+    return quote_plus(name)
+
+
+def _form_value(text: str) -> str:
+    return text if text.isascii() and text.isalnum() else quote_plus(text)
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

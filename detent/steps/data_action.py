@@ -9,10 +9,11 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import urlencode
 
 import msgspec
+from multidict import CIMultiDict
 from yarl import URL
 
 from detent.catalog import mcp
@@ -40,7 +41,7 @@ from detent.instant import SECOND
 from detent.run.call import StepCall
 from detent.run.outcomes import Done, Fail, Outcome, StepError
 from detent.steps.acting_user import acting_user_headers
-from detent.steps.http.request import build_prepared
+from detent.steps.http.request import HttpRequest, build_prepared, usual_headers
 from detent.steps.http.response import HttpAnswer, encode_answer
 from detent.steps.http.step import HttpExecutor, failure_of_request
 from detent.values.limits import BODY_LIMIT, PAGE_LIMIT
@@ -77,7 +78,7 @@ class CatalogActions:
         self._load = load
         self._connections = connections
         self._kept: dict[tuple[int, str, str], DataAction] = {}
-        self._connected: dict[DataAction, tuple[ServiceConnection, Scrubber]] = {}
+        self._connected: dict[DataAction, _Connected] = {}
         self._tokens = _Tokens(http)
         self._sessions: dict[str, str] = {}  # of MCP servers, by connector
 
@@ -101,11 +102,13 @@ class CatalogActions:
                 if problems := action.problems(given):
                     return _invalid(action, problems)
                 definition = action.definition
-                connection, scrubber = self._connected.get(action) or self._connect(action)
+                connected = self._connected.get(action) or self._connect(action)
+                scrubber = connected.scrubber
                 if definition.auth.type is AuthType.OAUTH2_CLIENT:
-                    connection, scrubber = await self._tokens.connection(definition, connection, call)
-                exchange = _Exchange(self._http, action, call, given, connection, scrubber, self._sessions)
-                return await exchange.run()
+                    found = await self._tokens.connection(definition, connected.connection, call)
+                    connected = _connected(*found)
+                    scrubber = connected.scrubber
+                return await _Exchange(self._http, action, call, given, connected, self._sessions).run()
         except MissingConnection as error:
             return Fail(StepError("missing_credential", str(error)), retry=False)
         except TokenRefused as error:
@@ -118,9 +121,9 @@ class CatalogActions:
         except Exception as error:  # noqa: BLE001 - every error is an outcome
             return _scrubbed(failure_of_request(error, deadline, limit), scrubber)
 
-    def _connect(self, action: DataAction) -> tuple[ServiceConnection, Scrubber]:
+    def _connect(self, action: DataAction) -> _Connected:
         definition = action.definition
-        found = self._connections.find(definition.connector, definition.base_url, definition.auth)
+        found = _connected(*self._connections.find(definition.connector, definition.base_url, definition.auth))
         self._connected[action] = found
         return found
 
@@ -136,6 +139,18 @@ class CatalogActions:
         return found
 
 
+class _Connected(NamedTuple):
+    """A connection, what removes its secrets, and the headers of all its requests."""
+
+    connection: ServiceConnection
+    scrubber: Scrubber
+    headers: CIMultiDict[str]
+
+
+def _connected(connection: ServiceConnection, scrubber: Scrubber) -> _Connected:
+    return _Connected(connection, scrubber, usual_headers(connection.headers))
+
+
 class _Exchange:
     """The requests of one attempt."""
 
@@ -145,23 +160,20 @@ class _Exchange:
         action: DataAction,
         call: StepCall,
         given: dict[str, Any],
-        connection: ServiceConnection,
-        scrubber: Scrubber,
+        connected: _Connected,
         sessions: dict[str, str],
     ) -> None:
         self._http = http
         self._sessions = sessions
         self._action = action
         self._call = call
-        self._connection = connection
-        self._scrubber = scrubber
+        self._connection, self._scrubber, self._usual = connected
         self._key = call.idempotency_key
         since = 0 if call.view is None else call.view.facts.started_at // SECOND
         self._bound = action.bind(given, self._key, since)
         self._given = given
-        self._headers = connection.headers
-        if action.definition.acting_user_headers and call.view is not None:
-            self._headers = {**acting_user_headers(call.view.facts), **connection.headers}
+        is_acting = action.definition.acting_user_headers and call.view is not None
+        self._acting = acting_user_headers(call.view.facts) if is_acting and call.view is not None else None
 
     async def run(self) -> Outcome:
         parts = self._bound.render(self._connection)
@@ -169,10 +181,8 @@ class _Exchange:
             return await self._call_tool(parts)
         if self._action.action.pagination is not None:
             return await self._pages(parts)
-        found = await self._send(parts)
-        if isinstance(found, Fail):
-            return found
-        return self._done(found, None)
+        found = await self._http.exchange(self._request(parts), self._judge, limit=PAGE_LIMIT)
+        return self._done(found, None) if isinstance(found, ServiceAnswer) else found
 
     async def _pages(self, parts: RequestParts) -> Outcome:
         """Send one request after another and gather the items of their answers."""
@@ -244,9 +254,11 @@ class _Exchange:
         return await self._send(RequestParts("POST", parts.address, {}, headers, message))
 
     async def _send(self, parts: RequestParts) -> ServiceAnswer | Fail:
+        return await self._http.exchange(self._request(parts), self._judge, limit=PAGE_LIMIT)
+
+    def _request(self, parts: RequestParts) -> HttpRequest:
         written = self._bound.write(parts, self._connection)
-        request = build_prepared(written, self._key, self._call.attempt, self._headers)
-        return await self._http.exchange(request, self._judge, limit=PAGE_LIMIT)
+        return build_prepared(written, self._key, self._call.attempt, self._usual, self._acting)
 
     def _judge(self, answer: HttpAnswer, request: str, remark: str, wait: float | None) -> ServiceAnswer | Fail:
         status, body = answer.status_code or 0, answer.body

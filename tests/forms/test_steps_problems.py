@@ -160,7 +160,7 @@ STEP = [
     ({**GOOD, "timeout": -1}, ".timeout", "must be more than zero"),
     ({**GOOD, "timeout": "30"}, ".timeout", "or a number of milliseconds"),
     ({**GOOD, "timeout": 1e300}, ".timeout", "must be at most 3650d"),
-    ({**GOOD, "on_crash": "retyr"}, ".on_crash", "is not one of retry, fail, ask; did you mean 'retry'?"),
+    ({**GOOD, "on_crash": "retyr"}, ".on_crash", "is not one of retry, fail, ask, probe; did you mean 'retry'?"),
     ({**GOOD, "on_crash": 5}, ".on_crash", "must be one of retry, fail, ask, not the number 5"),
     ({**GOOD, "queue": "1"}, ".queue", "cannot be the name of a queue"),
     ({**GOOD, "priority": "high"}, ".priority", "must be a whole number"),
