@@ -123,7 +123,7 @@ def ask(url: str, method: str, path: str, body: object = None) -> Any:
         return json.load(answer)["data"]
 
 
-@pytest.mark.case("A23")
+@pytest.mark.case("A21")
 def test_a_payment_whose_node_was_killed_is_charged_once_and_the_journal_says_how_it_is_known(tmp_path: Path) -> None:
     with bank_at_work() as (bank, address):
         given = {
