@@ -11,7 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from detent.documents.answers import NULL
-from detent.documents.journal import EntryDocument, PageDocument, ProbeDocument, StepFailure
+from detent.documents.journal import EntryDocument, PageDocument, StepFailure
 from detent.documents.runs import (
     AttemptDocument,
     CallbackDocument,
@@ -35,7 +35,7 @@ from detent.planner.moves.code import graph_of
 from detent.planner.prepared import Prepared
 from detent.planner.suspects import is_suspect, is_suspect_run, waits_as_suspect
 from detent.run.call import Op, op_of
-from detent.run.journal import Decided, Entry, EntryData, Kind, ProbeEntry, decode_data, family_in
+from detent.run.journal import Decided, Entry, EntryData, Kind, decode_data, family_in
 from detent.run.outcomes import StepError
 from detent.run.stage import StageKind, stage_kind
 from detent.run.state import Checkpoint, MapState, Operation, Phase, RunFacts, RunState
@@ -43,6 +43,7 @@ from detent.run.status import TERMINAL, Status
 from detent.store.links import LinkRow
 from detent.store.list_rows import ListedRun
 from detent.store.rows import NO_ID, CallbackRow, CallbackState, RunRow, hero_of
+from detent.views.walk import probe_document, step_reason
 
 _decode = msgspec.json.Decoder().decode
 _encoder = msgspec.json.Encoder()
@@ -194,11 +195,6 @@ def _attempt(entry: Entry, data: EntryData, status: str | None, retry_at: Instan
         retry_at=_when(retry_at),
         probe=probe_document(data.probe),
     )
-
-
-def probe_document(probe: ProbeEntry | None) -> ProbeDocument | None:
-    """Build the document of what a probe said. Return None if there is no answer of one."""
-    return None if probe is None else ProbeDocument(probe.action, str(probe.answer))
 
 
 def _ended(one: Checkpoint, attempts: list[AttemptDocument], begun: Entry | None) -> StepDocument:
@@ -525,12 +521,7 @@ def _step(
         document.next_at = until
     else:
         document.until = until
-    if phase is Phase.UNCERTAIN:
-        document.reason = "uncertain"
-    elif index in state.probes:
-        document.reason = "probing"
-    elif waits_as_suspect(state, index):
-        document.reason = "suspect"
+    document.reason = step_reason(state, index)
     if prepared.steps[index].items is None:
         _add_result(document, prepared.steps[index].kind, state.results.get(index))
     else:

@@ -31,8 +31,8 @@ from detent.run.state import Phase
 from detent.store.rows import CallbackRow, CallbackState
 from detent.values.http_body import SECRET_HEADERS
 from detent.views.outline import items_of, operation_outline
-from detent.views.runs import CALLBACK_WORDS, as_failure, operation_kind, probe_document, read_result, step_status
-from detent.views.walk import PastTry, Walk
+from detent.views.runs import CALLBACK_WORDS, as_failure, operation_kind, read_result, step_status
+from detent.views.walk import PastTry, Walk, probe_document
 
 #: Larger values are cut, unless the whole step is asked for.
 LARGEST_VALUE: Final = 32 * 1024
