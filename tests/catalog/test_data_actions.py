@@ -15,6 +15,7 @@ from detent.catalog.connections import (
 from detent.catalog.connector import Auth, AuthType
 from detent.catalog.data_action import AnswerMismatch, InvalidParts, WrittenRequest, put_mark
 from detent.catalog.shipped import load_shipped
+from detent.expressions import ExpressionError, compile_template
 from tests.catalog.manifests import CONNECTION, TOKEN, answered, compiled, parameters, shipped
 
 TEXT = {"type": "string"}
@@ -225,3 +226,39 @@ def test_a_secret_is_removed_however_an_answer_spells_it() -> None:
     assert scrubber.value({secret: [secret, 1]}) == {"***": ["***", 1]}
     pair = Scrubber({"username": "someone", "password": "password1"})
     assert pair.text("c29tZW9uZTpwYXNzd29yZDE= someone password1") == "*** someone ***"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"id": "x", "deep": {"n": 5}},
+        {"id": 7, "deep": {"n": 2.5}},
+        {"id": None, "deep": {"n": True}},
+        {"id": ["a"], "deep": {"n": {"a": 1}}},
+        {"id": "x" * 5_000, "deep": {"n": "y"}},
+        {"deep": {}},
+        {"id": "x", "deep": None},
+        ["id"],
+        None,
+    ],
+)
+@pytest.mark.parametrize(
+    "text", ["{{ response.body.id }}", "{{response.body.deep.n}}", "{{ response.body.id }}/{{ response.body.deep.n }}"]
+)
+def test_a_value_of_the_answer_is_read_as_its_expression_reads_it(text: str, body: Any) -> None:
+    bound = compiled({"output": {"found": text}}).bind({})
+    bound.read(answered(body))
+    try:
+        expected = compile_template({"found": text}).render({"response": answered(body).as_scope()})
+    except ExpressionError:
+        with pytest.raises(AnswerMismatch):
+            bound.output(answered(body))
+    else:
+        assert bound.output(answered(body)) == expected
+
+
+def test_a_link_without_an_id_is_left_out() -> None:
+    link = {"system": "crm", "type": "item", "id": "{{ response.body.id ?? null }}"}
+    bound = compiled({"links": [link, {**link, "id": "{{ call.key }}"}]}).bind({}, "k1")
+    bound.read(answered({}))
+    assert [one.id for one in bound.links()] == ["k1"]
