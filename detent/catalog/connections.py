@@ -173,13 +173,10 @@ class Scrubber:
             texts.discard(secrets["username"])
         spellings = {spelt for text in texts for spelt in (text, quote(text, safe=""), quote_plus(text))}
         self._texts = sorted(spellings, key=len, reverse=True)
-        self._needles = tuple(
-            {
-                json.dumps(text, ensure_ascii=is_ascii)[1:-1].encode()
-                for text in self._texts
-                for is_ascii in (True, False)
-            }
-        )
+        needles = {
+            json.dumps(text, ensure_ascii=is_ascii)[1:-1].encode() for text in self._texts for is_ascii in (True, False)
+        }
+        self._needle = re.compile(b"|".join(map(re.escape, sorted(needles)))) if needles else None
 
     def text(self, text: str) -> str:
         """Return a text without the secrets."""
@@ -189,7 +186,7 @@ class Scrubber:
 
     def is_in(self, raw: bytes) -> bool:
         """Return whether JSON bytes contain a secret."""
-        return any(needle in raw for needle in self._needles)
+        return self._needle is not None and self._needle.search(raw) is not None
 
     def value(self, value: Any) -> Any:
         """Return a JSON value without the secrets, also in its keys."""

@@ -14,14 +14,15 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Final
-from urllib.parse import quote, urlencode
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
+from urllib.parse import quote, quote_plus, urlencode
 
 import msgspec
 
 from detent.catalog.action import EffectKind
 from detent.catalog.connections import ServiceConnection
-from detent.catalog.connector import AuthType, BodyEncoding, DataDefinition, KeyPlace
+from detent.catalog.connector import AuthType, BodyEncoding, DataDefinition, KeyPlace, LinkSpec
 from detent.errors import Problem
 from detent.expressions import (
     Expression,
@@ -60,8 +61,7 @@ class RequestParts:
     body: Any
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenRequest:
+class WrittenRequest(NamedTuple):
     """A request as it is sent."""
 
     method: str
@@ -78,16 +78,13 @@ class ServiceAnswer:
     status: int
     headers: Mapping[str, str]
     body: Any
-    _scope: dict[str, Any] | None = None
 
     @property
     def is_2xx(self) -> bool:
         return 200 <= self.status < 300
 
     def as_scope(self) -> dict[str, Any]:
-        if self._scope is None:
-            self._scope = {"status": self.status, "headers": Headers(self.headers), "body": self.body}
-        return self._scope
+        return {"status": self.status, "headers": Headers(self.headers), "body": self.body}
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +101,7 @@ class AnswerMismatch(ValueError):
 
 
 class DataAction:
-    """A compiled action. It is immutable and shared by all attempts."""
+    """A compiled action. It is immutable and shared by all attempts. `bind` returns it with the parameters of one."""
 
     def __init__(self, definition: DataDefinition) -> None:
         action = definition.action
@@ -114,21 +111,29 @@ class DataAction:
         required = action.parameters.get("required", ())
         optional = [name for name in action.parameters.get("properties", {}) if name not in required]
         self._schema = PayloadSchema(action.parameters, "parameters") if action.parameters else None
-        self._blank = dict.fromkeys(optional)
+        self.blank = dict.fromkeys(optional)
         request = action.request
         declared = frozenset(action.parameters.get("properties", ()))
         shapes = [_compile_shape(part, declared) for part in (dict(request.query), dict(request.headers), request.body)]
-        self._query, self._headers, self._body = shapes
-        self._path = _compile_path(request.path)
-        self._success = _condition(action.success)
-        self._retry = _condition(action.error.retry)
-        self._code = _template(action.error.code)
-        self._message = _template(action.error.message)
-        self._output = _compile_shape(action.output, frozenset())
-        self._links = _compile_shape([msgspec.to_builtins(link) for link in action.links], frozenset())
+        self.query, self.headers, self.body = shapes
+        self.path = _compile_path(request.path)
+        self.success = _condition(action.success)
+        self.retry = _condition(action.error.retry)
+        self.code = _template(action.error.code)
+        self.message = _template(action.error.message)
+        self.output = _compile_shape(action.output, frozenset())
+        self.links = tuple(_compile_link(link) for link in action.links)
         pages = action.pagination
-        self._items = None if pages is None else compile_expression(pages.items)
-        self._next = None if pages is None else _condition(pages.next)
+        self.items = None if pages is None else compile_expression(pages.items)
+        self.next = None if pages is None else _condition(pages.next)
+        effect, auth = action.effect, definition.auth
+        self.key_field = self.key_header = None
+        if effect.kind is EffectKind.KEYED and effect.key is not None:
+            is_field = effect.key.startswith("body.")
+            self.key_field = effect.key[5:] if is_field else None
+            self.key_header = None if is_field else effect.key
+        is_in_query = auth.type is AuthType.API_KEY and auth.place is KeyPlace.QUERY
+        self.token_name = str(auth.name) if is_in_query else None
 
     def problems(self, given: Any) -> list[Problem]:
         """Return what is wrong with the parameters."""
@@ -136,107 +141,125 @@ class DataAction:
             return [Problem("with", "must be an object of names to values")]
         return [] if self._schema is None else self._schema.problems(given, "with")
 
-    def render(self, given: dict[str, Any], connection: ServiceConnection) -> RequestParts:
+    def bind(self, given: dict[str, Any], key: str = "", since: int = 0) -> BoundAction:
+        """Return the action with these parameters, the idempotency key of its step, and the second in which its run
+        began."""
+        return BoundAction(self, given, key, since)
+
+
+class BoundAction:
+    """An action with the parameters of one attempt."""
+
+    __slots__ = ("_action", "_given", "_key", "_scope")
+
+    def __init__(self, action: DataAction, given: dict[str, Any], key: str, since: int) -> None:
+        self._action = action
+        self._given = given
+        self._key = key
+        #: What its templates read beside the credential or the answer.
+        self._scope: dict[str, Any] = {"with": {**action.blank, **given}, "call": {"key": key, "since": since}}
+
+    def render(self, connection: ServiceConnection) -> RequestParts:
         """Render the request. Raise InvalidParts, or ExpressionError."""
-        scope = {"with": {**self._blank, **given}, "credential": connection.secrets}
-        request = self.action.request
-        path = self._path if isinstance(self._path, str) else self._path(given, connection.secrets)
-        body = request.body if self._body is None else self._body(given, scope)
+        action, given, scope = self._action, self._given, self._scope
+        request = action.action.request
+        path = action.path if isinstance(action.path, str) else action.path(given, connection.secrets)
+        scope["credential"] = connection.secrets
+        try:
+            body = request.body if action.body is None else action.body(given, scope)
+            query = request.query if action.query is None else action.query(given, scope)
+            headers = request.headers if action.headers is None else action.headers(given, scope)
+        finally:
+            del scope["credential"]  # an output must not read it
         return RequestParts(
-            request.method,
-            connection.base_url + path,
-            request.query if self._query is None else self._query(given, scope),
-            request.headers if self._headers is None else self._headers(given, scope),
-            None if body is _ABSENT else body,
+            request.method, connection.base_url + path, query, headers, None if body is _ABSENT else body
         )
 
-    def write(self, parts: RequestParts, connection: ServiceConnection, key: str) -> WrittenRequest:
+    def write(self, parts: RequestParts, connection: ServiceConnection) -> WrittenRequest:
         """Write a request as text, with its authentication and its idempotency key. Raise InvalidParts."""
-        headers = dict(parts.headers) if parts.headers else {}
-        body_value, effect = parts.body, self.action.effect
-        if effect.kind is EffectKind.KEYED and effect.key is not None:
-            if effect.key.startswith("body."):
-                body_value = {**(body_value or {}), effect.key[5:]: key}
-            else:
-                headers[effect.key] = key
+        action, headers, body_value = self._action, dict(parts.headers) if parts.headers else {}, parts.body
+        if action.key_field is not None:
+            body_value = {**(body_value or {}), action.key_field: self._key}
+        elif action.key_header is not None:
+            headers[action.key_header] = self._key
         body, content_type = None, None
         if body_value is not None:
-            body, content_type = _write_body(body_value, self.action.request.encoding, key)
+            body, content_type = _write_body(body_value, action.action.request.encoding, self._key)
         query = _query(parts.query) if parts.query else []
-        auth = self.definition.auth
-        if auth.type is AuthType.API_KEY and auth.place is KeyPlace.QUERY:
-            query.append((str(auth.name), connection.secrets["token"]))
+        if action.token_name is not None:
+            query.append((action.token_name, connection.secrets["token"]))
         if not query:
             return WrittenRequest(parts.method, parts.address, headers, body, content_type)
         mark = "&" if "?" in parts.address else "?"
         url = f"{parts.address}{mark}{urlencode(query, quote_via=quote)}"
         return WrittenRequest(parts.method, url, headers, body, content_type)
 
-    def failure(self, given: dict[str, Any], response: ServiceAnswer) -> ServiceFailure | None:
-        """Return why an answer is a failure, or `None` if it is a success. Raise AnswerMismatch."""
-        if self._success is None:
+    def read(self, response: ServiceAnswer) -> None:
+        """Let the expressions read this answer from now on."""
+        self._scope["response"] = response.as_scope()
+
+    def failure(self, response: ServiceAnswer) -> ServiceFailure | None:
+        """Read an answer. Return why it is a failure, or `None` if it is a success. Raise AnswerMismatch."""
+        self.read(response)
+        action, scope = self._action, self._scope
+        if action.success is None:
             if response.is_2xx:
                 return None
-            scope = self._scope(given, response)
         else:
-            scope = self._scope(given, response)
             try:
-                if self._success.test(scope):
+                if action.success.test(scope):
                     return None
             except ExpressionError as error:
                 if response.is_2xx:
                     raise AnswerMismatch(f"success: {_reason(error)}") from None
         is_retried = response.status >= 500 or response.status in _RETRIED_CLIENT_ERRORS
-        if self._retry is not None:
+        if action.retry is not None:
             with suppress(ExpressionError):  # the answer has another shape than the condition expects
-                is_retried = self._retry.test(scope)
-        return ServiceFailure(_text(self._code, scope), _text(self._message, scope), is_retried)
+                is_retried = action.retry.test(scope)
+        return ServiceFailure(_text(action.code, scope), _text(action.message, scope), is_retried)
 
-    def output(self, given: dict[str, Any], response: ServiceAnswer, items: list[Any] | None = None) -> Any:
-        """Return the output of a successful answer. Raise AnswerMismatch."""
-        if self._output is None:
-            if self.action.output is not None:
-                return self.action.output
+    def output(self, response: ServiceAnswer, items: list[Any] | None = None) -> Any:
+        """Return the output of the answer that was read. Raise AnswerMismatch."""
+        action = self._action
+        if action.output is None:
+            if action.action.output is not None:
+                return action.action.output
             return response.body if items is None else {"items": items}
-        scope = self._scope(given, response)
         if items is not None:
-            scope["items"] = items
+            self._scope["items"] = items
         try:
-            return self._output(given, scope)
+            return action.output(self._given, self._scope)
         except ExpressionError as error:
             raise AnswerMismatch(f"output: {_reason(error)}") from None
 
-    def links(self, given: dict[str, Any], response: ServiceAnswer, items: list[Any] | None = None) -> tuple[Link, ...]:
-        """Return the resources that an answer names. Raise AnswerMismatch."""
-        written = self.action.links
-        if not written:
+    def links(self, items: list[Any] | None = None) -> tuple[Link, ...]:
+        """Return the resources that the answer names. One whose id is null is left out. Raise AnswerMismatch."""
+        makers = self._action.links
+        if not makers:
             return ()
-        scope = self._scope(given, response)
+        given, scope = self._given, self._scope
         if items is not None:
             scope["items"] = items
         try:
-            found = written if self._links is None else self._links(given, scope)
-            return tuple(_link(one) for one in found)
+            return tuple([link for make in makers if (link := make(given, scope)) is not None])
         except ExpressionError as error:
             raise AnswerMismatch(f"links: {_reason(error)}") from None
         except InvalidLink as error:
             raise AnswerMismatch(f"links: {error}") from None
 
-    def page(self, given: dict[str, Any], response: ServiceAnswer) -> tuple[list[Any], Any]:
-        """Return the items of one page and the mark of the next page, `None` at the end. Raise AnswerMismatch."""
-        assert self._items is not None
-        scope = self._scope(given, response)
+    def page(self) -> tuple[list[Any], Any]:
+        """Return the items of the page that was read and the mark of the next page, `None` at the end. Raise
+        AnswerMismatch."""
+        action = self._action
+        assert action.items is not None
         try:
-            items = self._items.evaluate(scope)
-            mark = None if self._next is None else self._next.evaluate(scope)
+            items = action.items.evaluate(self._scope)
+            mark = None if action.next is None else action.next.evaluate(self._scope)
         except ExpressionError as error:
             raise AnswerMismatch(f"pagination: {_reason(error)}") from None
         if not isinstance(items, list):
             raise AnswerMismatch("pagination.items: the value is not a list")
         return items, None if mark in ("", False) else mark
-
-    def _scope(self, given: dict[str, Any], response: ServiceAnswer) -> dict[str, Any]:
-        return {"with": {**self._blank, **given}, "response": response.as_scope()}
 
 
 def put_mark(parts: RequestParts, into: str, mark: Any) -> None:
@@ -271,12 +294,28 @@ def _text(template: Template | None, scope: Mapping[str, Any]) -> str | None:
     return value if isinstance(value, str) else _encode(value).decode()
 
 
-def _link(found: Any) -> Link:
-    """Return a link. An address that is empty, or no address at all, is left out: the resource is known by its id."""
-    values = found if isinstance(found, dict) else msgspec.to_builtins(found)
-    url = values.get("url")
-    is_address = isinstance(url, str) and url.startswith(("http://", "https://"))
-    return Link(str(values["system"]), str(values["type"]), str(values["id"]), url if is_address else None)
+def _compile_link(spec: LinkSpec) -> Callable[[Mapping[str, Any], Mapping[str, Any]], Link | None]:
+    """Return the function that makes a link, or None if it has no id.
+
+    An address that is empty, or no address at all, is left out: the resource is known by its id."""
+    system, type_, id_, url = (
+        _compile_text(text, frozenset()) if text else None for text in (spec.system, spec.type, spec.id, spec.url)
+    )
+
+    def make(given: Mapping[str, Any], scope: Mapping[str, Any]) -> Link | None:
+        found = spec.id if id_ is None else id_(given, scope)
+        if found is None:
+            return None
+        address = spec.url if url is None else url(given, scope)
+        is_address = isinstance(address, str) and address.startswith(("http://", "https://"))
+        return Link(
+            spec.system if system is None else str(system(given, scope)),
+            spec.type if type_ is None else str(type_(given, scope)),
+            found if type(found) is str else str(found),
+            address if is_address else None,
+        )
+
+    return make
 
 
 def _reason(error: ExpressionError) -> str:
@@ -284,11 +323,16 @@ def _reason(error: ExpressionError) -> str:
     return error.message.rpartition("}}: ")[2]
 
 
-# Parts of a request. Most values are exactly one parameter: it is taken as it is, without an expression.
+# Parts of a request and of an output. Most values are exactly one parameter, or one value of the answer: they are taken
+# as they are, without an expression.
 
 
 _ABSENT: Final = object()
 _WHOLE: Final = re.compile(r"\{\{(.*)\}\}", re.DOTALL)
+_BODY_PATH: Final = re.compile(r"\{\{\s*response\.body((?:\.[A-Za-z_]\w*)+)\s*\}\}", re.ASCII)
+_KEY: Final = ("{{ call.key }}", "{{call.key}}")
+_PLAIN: Final = frozenset({str, int, float, bool})
+_SHORT: Final = 1_000
 _ALONE: Final = re.compile(r"\{\{\s*with(?:\.([A-Za-z_$][\w$-]*)|\['([^'\\]+)'\])\s*\}\}")
 
 
@@ -319,6 +363,48 @@ def _compile_text(text: str, declared: frozenset[str]) -> Fill | None:
     name = (alone[1] or alone[2]) if alone else None
     if name is not None and name in declared:
         return lambda given, scope: given.get(name, _ABSENT)
+    if text in _KEY:
+        return lambda given, scope: scope["call"]["key"]
+    fill = _compile_any(text)
+    pieces = _BODY_PATH.split(text)  # texts and paths in turn
+    if len(pieces) == 1 or any("{{" in one for one in pieces[::2]):
+        return fill
+    paths = [tuple(one.split(".")[1:]) for one in pieces[1::2]]
+    if len(paths) == 1 and not pieces[0] and not pieces[2]:
+        return _compile_path_of_body(paths[0], fill)
+
+    def fill_text(given: Mapping[str, Any], scope: Mapping[str, Any]) -> Any:
+        body, texts = scope["response"]["body"], list(pieces)
+        for index, path in enumerate(paths):
+            value = _read_path(body, path)
+            if type(value) is not str:
+                return fill(given, scope)
+            texts[2 * index + 1] = value
+        return "".join(texts)
+
+    return fill_text
+
+
+def _compile_path_of_body(path: tuple[str, ...], fill: Fill) -> Fill:
+    def fill_value(given: Mapping[str, Any], scope: Mapping[str, Any]) -> Any:
+        value = _read_path(scope["response"]["body"], path)
+        return value if type(value) in _PLAIN else fill(given, scope)
+
+    return fill_value
+
+
+def _read_path(body: Any, path: tuple[str, ...]) -> Any:
+    """Return a short plain value of an answer. Return the mark of absence for everything else, which an expression
+    reads: it knows the rules and the limits."""
+    value = body
+    for name in path:
+        if type(value) is not dict or name not in value:
+            return _ABSENT
+        value = value[name]
+    return _ABSENT if type(value) is str and len(value) > _SHORT else value
+
+
+def _compile_any(text: str) -> Fill:
     whole = _WHOLE.fullmatch(text)
     if whole is not None and "{{" not in whole[1] and "}}" not in whole[1]:
         evaluate = compile_expression(whole[1].strip(), Mode.TEMPLATE).evaluate
@@ -404,16 +490,26 @@ def _scalar(name: str, value: Any) -> str:
 
 def _write_body(value: Any, encoding: BodyEncoding, key: str) -> tuple[bytes, str]:
     """Return the bytes of a body and its content type."""
+    if encoding is BodyEncoding.JSON:
+        return _encode(value), "application/json"
     match encoding:
-        case BodyEncoding.JSON:
-            return _encode(value), "application/json"
         case BodyEncoding.RAW:
             return value.encode() if isinstance(value, str) else _encode(value), "text/plain; charset=utf-8"
         case BodyEncoding.FORM:
-            return urlencode(list(_flat(_mapping(value)))).encode(), "application/x-www-form-urlencoded"
+            fields = [f"{_form_name(name)}={_form_value(text)}" for name, text in _flat(_mapping(value))]
+            return "&".join(fields).encode(), "application/x-www-form-urlencoded"
         case _:
             boundary = hashlib.sha256(key.encode()).hexdigest()[:32]  # the same at every attempt
             return _multipart(_mapping(value), boundary.encode()), f"multipart/form-data; boundary={boundary}"
+
+
+@lru_cache(maxsize=1024)
+def _form_name(name: str) -> str:
+    return quote_plus(name)
+
+
+def _form_value(text: str) -> str:
+    return text if text.isascii() and text.isalnum() else quote_plus(text)
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

@@ -78,8 +78,9 @@ _ON_MORE: Final = ("fail", "stop")
 #: The schema of an action that takes no parameters.
 _NO_PARAMETERS: Final[Mapping[str, Any]] = {"type": "object", "properties": {}, "additionalProperties": False}
 _EXAMPLE: Final = "response.body.ok == true"
-_REQUEST_NAMES: Final = ("with", "credential")
-_ANSWER_NAMES: Final = ("with", "response")
+_REQUEST_NAMES: Final = ("with", "credential", "call")
+_ANSWER_NAMES: Final = ("with", "response", "call")
+_CALL_PARTS: Final = ("key", "since")
 _RESPONSE_PARTS: Final = ("status", "headers", "body")
 
 
@@ -389,7 +390,8 @@ class _Scope:
     def _problem(self, path: tuple[str, ...], names: tuple[str, ...]) -> str | None:
         root, rest = path[0], path[1:]
         if root not in names:
-            return f"only {' and '.join(names)} can be read here{self._problems.did_you_mean(root, names)}"
+            hint = self._problems.did_you_mean(root, names)
+            return f"only {', '.join(names[:-1])} and {names[-1]} can be read here{hint}"
         known: Collection[str] | None = None
         match root:
             case "with":
@@ -398,6 +400,8 @@ class _Scope:
                 known = self._secrets
             case "response":
                 known = _RESPONSE_PARTS
+            case "call":
+                known = _CALL_PARTS
         if root != "with" and root != "items" and not rest:
             return f"name a part: {', '.join(f'{root}.{part}' for part in known or ())}"
         if known is None or not rest or rest[0] in known:
@@ -405,7 +409,9 @@ class _Scope:
         hint = self._problems.did_you_mean(rest[0], known) or (
             f"; there is {', '.join(sorted(known))}" if known else ""
         )
-        noun = {"with": "parameter", "credential": "part of the credential"}.get(root, "part of an answer")
+        noun = {"with": "parameter", "credential": "part of the credential", "call": "part of a call"}.get(
+            root, "part of an answer"
+        )
         return f"there is no {noun} {shown(rest[0])}{hint}"
 
 

@@ -17,8 +17,9 @@ from detent.catalog.action import ActionFacts
 from detent.errors import InvalidDefinition, Problem
 from detent.forms.compile import FORMS
 from detent.forms.compiled import Compiled
+from detent.forms.kinds import user_actions
 from detent.forms.payload_schema import PayloadSchema
-from detent.graph.model import Graph, Step, StepKind
+from detent.graph.model import Graph, OnCrash, Probe, Step, StepKind
 from detent.values.fields import inside
 from detent.values.nearest import nearest
 
@@ -36,6 +37,10 @@ class KnownAction(Protocol):
     def facts(self) -> ActionFacts:
         """Return its description."""
 
+    @property
+    def timeout(self) -> float | None:
+        """Return its own time limit in seconds."""
+
     def misfits(self, constants: Mapping[str, Any], *, is_whole: bool) -> Mapping[str, str | None]:
         """Convert constant parameters. Return why each does not fit, or `None` for one that fits; the empty name stands
         for all of them together. What is not judged is left out. `is_whole`: there are no other parameters."""
@@ -48,25 +53,49 @@ FindAction = Callable[[str], KnownAction | None]
 
 
 def check_actions(compiled: Compiled, find: FindAction | None, *, effects: bool = True) -> Compiled:
-    """Return a compiled workflow with warnings about the actions it calls; without `effects`, only of deprecated ones.
+    """Return a compiled workflow with what its actions say: their probes, their time limits where a step states none,
+    and warnings; without `effects`, only of deprecated ones.
 
-    Raise InvalidDefinition if a constant parameter of a step does not fit its action."""
+    Raise InvalidDefinition if a constant parameter of a step does not fit its action, or if a probe is missing."""
     if find is None:
         return compiled
     problems: list[Problem] = []
     warnings: list[str] = []
     form = FORMS.get(compiled.form)
+    changed: dict[str, Step] = {}
     for step, action in _calls(compiled.graph, find):
+        changed |= _declared(compiled, step, action, problems)
         given = action.unwrapped(step.config.get("with") or {})
         problems += _templated(action.facts, given, f"steps.{step.name}.with")
         problems += constant_problems(action, given, f"steps.{step.name}.with")
         place = f"steps.{step.name}.action"
-        said = _warnings(step, action.facts, effects=effects)
+        said = _warnings(step, action.facts, effects=effects and step.name in compiled.retried)
         warnings += [f"{form.place(place) if form else place}: {one}" for one in said]
     if problems:
         placed = [Problem(form.place(one.field) if form else one.field, one.message) for one in problems]
         raise InvalidDefinition(problems=placed)
+    if changed:
+        steps = tuple(changed.get(step.name, step) for step in compiled.graph.steps)
+        compiled = replace(compiled, graph=replace(compiled.graph, steps=steps), code=user_actions(steps))
     return replace(compiled, warnings=(*compiled.warnings, *warnings)) if warnings else compiled
+
+
+def _declared(compiled: Compiled, step: Step, action: KnownAction, problems: list[Problem]) -> dict[str, Step]:
+    """Return the step with the probe and the time limit of its action, if it needs one of them."""
+    made, probe = step, action.facts.effect.probe
+    if step.on_crash is OnCrash.PROBE and probe is None:
+        problems.append(no_probe(step.name, action.facts.id))
+    elif step.on_crash is OnCrash.PROBE and probe is not None:
+        made = replace(made, probe=Probe(probe))
+    if action.timeout is not None and step.name not in compiled.limited:
+        made = replace(made, timeout=action.timeout)
+    return {} if made == step else {step.name: made}
+
+
+def no_probe(step: str, action: str) -> Problem:
+    """Return the problem of a step that asks for a probe which its action does not declare."""
+    words = f"{action!r} declares no probe; declare `effect: probed(ACTION)` there, or write ask, fail or retry here"
+    return Problem(f"steps.{step}.on_crash", words)
 
 
 def _calls(graph: Graph, find: FindAction) -> Iterator[tuple[Step, KnownAction]]:

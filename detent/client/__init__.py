@@ -45,7 +45,7 @@ from detent.documents.connectors import (
     SavedConnectorAnswer,
     SkippedDocument,
 )
-from detent.documents.journal import EntryDocument, PastAttemptDocument, StepFailure, TimelineEntry
+from detent.documents.journal import EntryDocument, PastAttemptDocument, ProbeDocument, StepFailure, TimelineEntry
 from detent.documents.rehearsal import RehearsalDocument, RehearsalProgressDocument
 from detent.documents.runs import (
     AttemptDocument,
@@ -115,6 +115,7 @@ __all__ = [
     "MatchedTrigger",
     "OriginDocument",
     "PastAttemptDocument",
+    "ProbeDocument",
     "ReasonDocument",
     "RefusedDocument",
     "RehearsalDocument",

@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import Final, NamedTuple
 
 from detent.catalog.parameters import check_actions
-from detent.commands.catalog.pins import MOST_NAMES, Pinned, pin_actions
+from detent.commands.catalog.pins import MOST_NAMES, Pinned, has_probes, pin_actions
 from detent.commands.context import CommandPart
 from detent.errors import Conflict, InvalidDefinition, NameTaken, NotFound, PreconditionFailed, Problem
 from detent.forms.compile import FORMS, compile_document, is_live_at_save
@@ -59,7 +59,7 @@ class WorkflowCommands(CommandPart):
             return check_actions(found, context.find_action)
 
         compiled = await asyncio.to_thread(work)
-        if not compiled.code:
+        if not compiled.code and not has_probes(compiled.graph):
             return Pinned(compiled)
         return await pin_actions(self._store, self._tenant, compiled, self._engine.served.all(), context.connections)
 

@@ -25,6 +25,15 @@ class PageDocument(msgspec.Struct):
     failed: int
 
 
+class ProbeDocument(msgspec.Struct):
+    """How it is known whether an attempt happened whose node died: the action that was asked, and its answer.
+
+    The answer is `happened`, `did_not_happen` or `unknown`."""
+
+    action: str
+    answer: str
+
+
 class EntryDocument(msgspec.Struct, kw_only=True):
     """One entry of a run's journal, in the order of `seq`. `status` is how an attempt ended.
 
@@ -33,7 +42,8 @@ class EntryDocument(msgspec.Struct, kw_only=True):
     `finished`: this step ended its run. `carried` are the steps that had ended when the run was moved to changed code.
     `version` and `was`: the versions of a move from one version to another; its status is `refused`, with the error, if
     the run was not moved. `child_run_id` is the child that begins. Of a map: `item_count` when it begins, the `pages`
-    that begin (the ids of their runs), and the `page` that has ended."""
+    that begin (the ids of their runs), and the `page` that has ended. `probe`: what the probe of the step said after a
+    crash."""
 
     seq: int
     at: datetime
@@ -61,6 +71,7 @@ class EntryDocument(msgspec.Struct, kw_only=True):
     item_count: int | None = None
     pages: list[str] = []
     page: PageDocument | None = None
+    probe: ProbeDocument | None = None
 
 
 class TimelineEntry(EntryDocument, kw_only=True):

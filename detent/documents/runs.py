@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from detent.documents.answers import Json
-from detent.documents.journal import EntryDocument, StepFailure
+from detent.documents.journal import EntryDocument, ProbeDocument, StepFailure
 
 ENDED: Final = frozenset({"completed", "failed", "cancelled", "timeout"})
 
@@ -91,7 +91,7 @@ class ParentDocument(msgspec.Struct):
 
 
 class AttemptDocument(msgspec.Struct, kw_only=True):
-    """One attempt of a step that has ended."""
+    """One attempt of a step that has ended. If its node died, `probe` says how its outcome is known."""
 
     attempt: int
     status: str | None
@@ -100,6 +100,7 @@ class AttemptDocument(msgspec.Struct, kw_only=True):
     duration_ms: float | None
     error: StepFailure | None
     retry_at: datetime | None
+    probe: ProbeDocument | None = None
 
 
 class ActionDocument(AttemptDocument, kw_only=True):

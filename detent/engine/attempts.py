@@ -16,7 +16,7 @@ from detent.clock import Clock
 from detent.engine.children.family import Children, StepChild
 from detent.engine.children.maps import MapWork
 from detent.engine.owned_run import OwnedRun
-from detent.graph.model import StepKind
+from detent.graph.model import Step, StepKind
 from detent.observe.failpoints import reach
 from detent.planner.calls import build_view, make_call
 from detent.run.call import FunctionPort, RunView, StepCall
@@ -112,7 +112,7 @@ class Attempts:
             return
         try:
             executor = self._executors[prepared.steps[step].kind]
-            needs = executor.needs(prepared.graph.steps[step])
+            needs = executor.needs(_called(run, step))
         except Exception as error:  # noqa: BLE001 - a missing or raising executor fails the attempt
             self._report(run, step, number, failure_of(error), begun)
             return
@@ -195,6 +195,12 @@ class Attempts:
 def run_attempt(work: Work, timeout: float | None) -> Work:
     """Await the work of an executor within its time limit and return its outcome. An exception becomes a `Fail`."""
     return run_on_loop(lambda: work, _failed, limit=timeout)
+
+
+def _called(run: OwnedRun, index: int) -> Step:
+    """Return the step that an attempt calls: the step itself, or its probe."""
+    asks = run.prepared.steps[index].asks if run.state.probes and index in run.state.probes else None
+    return run.prepared.graph.steps[index] if asks is None else asks
 
 
 def _ask(executor: StepExecutor, call: StepCall) -> Outcome | Work:

@@ -10,10 +10,11 @@ from typing import Any, Final, Protocol
 
 import msgspec
 
-from detent.graph.model import OnCrash, Step
+from detent.graph.model import Step
 from detent.planner.advance import may_start
 from detent.planner.moves.version import MoveWish
 from detent.planner.prepared import Prepared
+from detent.planner.suspects import may_repeat
 from detent.run import events
 from detent.run.events import Event
 from detent.run.journal import USUAL, Entry, Placed
@@ -119,8 +120,8 @@ class OwnedRun(msgspec.Struct, eq=False):
     def has_unrepeatable_attempt(self) -> bool:
         """Return whether an attempt is in flight, or has an outcome that is not in the journal, and must not be
         repeated."""
-        steps = self.prepared.steps
-        return any(steps[index].on_crash is not OnCrash.RETRY for index in (*self.attempts, *self.linking))
+        flying = (*self.attempts, *self.linking)
+        return any(not may_repeat(self.prepared, self.state, index) for index in flying)
 
     def has_work(self) -> bool:
         """Return whether work of the run is under way or about to begin. Such a run stays in memory."""

@@ -68,6 +68,7 @@ FORMS: Final[dict[str, Form]] = {
             "workflow": "workflowId",
             "version": "workflowVersion",
             "action": "actionType",
+            "on_crash": "policies.onCrash",
             "with": "parameters",
             "input": "parameters",
         },

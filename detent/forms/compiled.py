@@ -83,7 +83,8 @@ class Compiled:
     `title` is what people read instead of the name. `code` names the user's actions it calls, sorted: only a node that
     has them may run it. `queue` and `priority` are those of its runs; `None` means the default. `trigger_schema` is the
     JSON Schema that validates the body of every start. `step_descriptions` are for people. `warnings` are remarks that
-    do not make it invalid. `tests` are those in its text, which no version depends on.
+    do not make it invalid. `tests` are those in its text, which no version depends on. `retried` are the steps whose
+    retries are written in it, `limited` those whose time limit is: the others have the defaults of their form.
     """
 
     name: str
@@ -101,6 +102,8 @@ class Compiled:
     title: str | None = None
     step_descriptions: Mapping[str, str] = field(default_factory=dict)
     tests: tuple[TextTest, ...] = ()
+    retried: frozenset[str] = frozenset()
+    limited: frozenset[str] = frozenset()
 
     def start_facts(self) -> dict[str, Any]:
         """Return what a start of this version reads beside its graph, as JSON."""

@@ -13,7 +13,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from detent.forms.templates import Read, condition, template_reads
-from detent.graph.model import Each, ItemFailure, Repeat, Step, StepKind
+from detent.graph.model import Each, ItemFailure, OnCrash, Repeat, Step, StepKind
 from detent.values.durations import SECONDS
 from detent.values.fields import Fields, Problems, inside, shown
 from detent.values.http_body import is_header_name
@@ -217,6 +217,16 @@ def read_action(action: str, given: Fields) -> Work:
             return Work(StepKind.ACTION, {"action": action, "with": given.values}, reads)
 
 
+def read_on_crash(fields: Fields, name: str, kind: StepKind | None, *, repeat: bool) -> OnCrash:
+    """Read what happens to an attempt whose node died. Only an action can have a probe."""
+    found = fields.choice(name, OnCrash, OnCrash.RETRY)
+    if found is OnCrash.PROBE and (repeat or kind not in (StepKind.ACTION, StepKind.SUBWORKFLOW)):
+        said = "a repeated step" if repeat else f"a step of kind {kind}"
+        fields.problems.add(fields.at(name), f"{said} cannot be probed; only an action that declares its probe can")
+        return OnCrash.RETRY
+    return found
+
+
 # Repeats: a step that looks again and again until its result is as wanted.
 
 
@@ -387,5 +397,6 @@ def user_actions(steps: Collection[Step]) -> tuple[str, ...]:
 
     An action with a pinned version is data of the catalog, which every node can run."""
     calls = (step.config for step in steps if step.kind is StepKind.ACTION and "version" not in step.config)
-    names = {str(config.get("action", "")) for config in calls}
+    probes = (step.probe.action for step in steps if step.probe is not None and step.probe.version is None)
+    names = {*(str(config.get("action", "")) for config in calls), *probes}
     return tuple(sorted(name for name in names if name and name not in CORE_ACTIONS))

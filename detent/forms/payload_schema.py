@@ -204,6 +204,8 @@ _LARGEST_PATTERN: Final = 500_000
 _LONGEST_MESSAGE: Final = 300
 #: Above this cost only the first problem is searched: the library builds all problems before it returns the first.
 _MOST_PLACES: Final = 6_000
+#: A body of plain values is not counted if it has fewer values than this by parts of its schema.
+_MOST_FLAT: Final = 1_000
 _TYPES: Final = "array, boolean, integer, null, number, object, string"
 #: Not supported: references whose target depends on the origin of a schema, and keywords that change what `#` means.
 _UNSUPPORTED: Final = ("$dynamicRef", "$recursiveRef", "$dynamicAnchor", "$recursiveAnchor", "$anchor", "$vocabulary")
@@ -233,6 +235,8 @@ class PayloadSchema:
 
     def problems(self, body: Any, root: str = "body") -> list[Problem]:
         """Return why a body is refused, at most MOST_PROBLEMS; empty if it is valid."""
+        if self._is_flat(body) and self._validator.is_valid(body):
+            return []
         needed = self._work(body)
         if needed > MOST_WORK:
             message = "and its schema together take too much work to check; make either smaller"
@@ -251,6 +255,12 @@ class PayloadSchema:
         found = (inner for error in self._validator.iter_errors(body) for inner in _inner(error))
         return _unique(_said(error, root) for error in found if _is_certain(error, holes))
 
+    def _is_flat(self, body: Any) -> bool:
+        """Return whether a body is an object of few plain values, which takes little work with any plain schema."""
+        if self._parts is None or type(body) is not dict or len(body) * self._parts > _MOST_FLAT:
+            return False
+        return not any(map(_is_container, map(type, body.values())))
+
     def _work(self, body: Any) -> int:
         """Return an upper bound of the cost. For small schemas and bodies the product of both sizes is enough."""
         if self._parts is not None:
@@ -258,6 +268,9 @@ class PayloadSchema:
             if most <= _MOST_PLACES:
                 return most
         return work(self._schema, body)
+
+
+_is_container: Final = frozenset({dict, list}).__contains__
 
 
 def _validator(schema: dict[str, Any]) -> jsonschema_rs.Validator:

@@ -31,6 +31,7 @@ from detent.graph.model import (
     Join,
     OnCrash,
     Overflow,
+    Probe,
     Repeat,
     Retry,
     Route,
@@ -46,7 +47,7 @@ _SECOND: Final = "detent/2"
 _THIRD: Final = "detent/3"
 #: The features that this code can run.
 FEATURES: Final = (_SECOND, _THIRD)
-_Part = Graph | Step | Edge | Retry | Each | Repeat | ContextSnapshot
+_Part = Graph | Step | Edge | Retry | Each | Repeat | Probe | ContextSnapshot
 _NEWER_KINDS: Final = (StepKind.CONDITION, StepKind.SUBWORKFLOW)
 
 # Keys stay in their order, because the body of a request is sent in that order. Only the fingerprint ignores it.
@@ -103,9 +104,11 @@ def features_of_page(graph: Graph, step: Step) -> tuple[str, ...]:
 
 
 def _needs_third(steps: Iterable[Step]) -> bool:
-    """Return whether a step calls an action that is data, or sends the headers of the user it acts for."""
+    """Return whether a step calls an action that is data, sends the headers of the user it acts for, or has a probe."""
     return any(
-        "acting_user_headers" in step.config or (step.kind is StepKind.ACTION and "version" in step.config)
+        "acting_user_headers" in step.config
+        or (step.kind is StepKind.ACTION and "version" in step.config)
+        or step.on_crash is OnCrash.PROBE
         for step in steps
     )
 
@@ -153,7 +156,7 @@ def _value(member: Enum) -> Any:
     return member.value
 
 
-_DEFAULTS: Final = {kind: _defaults(kind) for kind in (Graph, Step, Edge, Retry, Each, Repeat, ContextSnapshot)}
+_DEFAULTS: Final = {kind: _defaults(kind) for kind in (Graph, Step, Edge, Retry, Each, Repeat, Probe, ContextSnapshot)}
 
 _WRITE_STEP: Final[dict[str, Callable[[Any], Any]]] = {
     "kind": _value,
@@ -163,6 +166,7 @@ _WRITE_STEP: Final[dict[str, Callable[[Any], Any]]] = {
     "retry": lambda retry: _changed(retry, {}),
     "each": lambda each: _changed(each, {"on_failure": _value}),
     "repeat": lambda repeat: _changed(repeat, {}),
+    "probe": lambda probe: _changed(probe, {}),
 }
 _WRITE_EDGE: Final[dict[str, Callable[[Any], Any]]] = {"on": sorted}
 _WRITE_GRAPH: Final[dict[str, Callable[[Any], Any]]] = {
@@ -179,6 +183,7 @@ _READ_STEP: Final[dict[str, Callable[[Any], Any]]] = {
     "retry": lambda row: _retry(tuple(row.items())),
     "each": lambda row: Each(**_read(row, {"on_failure": ItemFailure})),
     "repeat": lambda row: Repeat(**row),
+    "probe": lambda row: Probe(**row),
 }
 _READ_EDGE: Final[dict[str, Callable[[Any], Any]]] = {"on": lambda names: _endings(tuple(names))}
 _READ_GRAPH: Final[dict[str, Callable[[Any], Any]]] = {

@@ -79,6 +79,7 @@ class OnCrash(StrEnum):
     RETRY = "retry"
     FAIL = "fail"
     ASK = "ask"
+    PROBE = "probe"
 
 
 class Route(StrEnum):
@@ -143,6 +144,14 @@ class Each:
 
 
 @dataclass(frozen=True, slots=True)
+class Probe:
+    """The action that says whether the effect of a step happened. `version` pins one that is data."""
+
+    action: str
+    version: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
     """One node of the graph.
 
@@ -154,7 +163,7 @@ class Step:
     attempt; it is added to a sleep and to the time limit of a wait. With `rerender`, templates read the number and time
     of the attempt at hand; otherwise those of the first one, so every attempt sends the same. With `each`, the step
     runs once for each item of a list; with `repeat`, until its result is as wanted. `title` is what people read instead
-    of the name.
+    of the name. `probe` is asked after a crash if `on_crash` is `probe`.
     """
 
     name: str
@@ -173,6 +182,7 @@ class Step:
     each: Each | None = None
     repeat: Repeat | None = None
     title: str | None = None
+    probe: Probe | None = None
 
 
 @dataclass(frozen=True, slots=True)

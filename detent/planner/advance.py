@@ -15,11 +15,13 @@ from typing import Any, Final
 import msgspec
 
 from detent.expressions import ExpressionError
-from detent.graph.model import Ending, OnCrash
+from detent.graph.model import Ending
 from detent.instant import Instant
 from detent.planner import flow, functions
 from detent.planner.apply import Change, apply, pause_reason, pauses_on_failure
 from detent.planner.context import overflow_of
+from detent.planner.doubts.probe import probe_answered
+from detent.planner.doubts.resolve import resolved
 from detent.planner.judge import CONDITION_ERROR, TEMPLATE_ERROR, LiveJudge
 from detent.planner.maps import MapError, counts_of, intolerable, is_intolerable, items_of, page_size, result_of_map
 from detent.planner.moves.code import moved_state, open_moved, prepared_of
@@ -28,10 +30,10 @@ from detent.planner.retry import look_at, retry_at
 from detent.planner.rollup import run_end, stopped_output
 from detent.planner.scope import is_as_wanted
 from detent.planner.settle import Settling
-from detent.planner.suspects import SUSPECT_AFTER, is_suspect, judge_crash
+from detent.planner.suspects import SUSPECT_AFTER, is_suspect, judge_crash, left_to_user, may_repeat
 from detent.run import events
 from detent.run.journal import NO_DATA, Decided, Entry, EntryData, Kind, MapBegun, PageEnded, encode_data
-from detent.run.outcomes import EMPTY_RESULT, Delegated, Done, Fail, StepError, result_of
+from detent.run.outcomes import EMPTY_RESULT, Delegated, Done, Fail, StepError
 from detent.run.plan import NOTHING, Plan, RunEnd, StartAttempt
 from detent.run.state import MapState, Phase, RunState
 from detent.run.status import Status, moved
@@ -123,14 +125,15 @@ def take_ready(prepared: Prepared, state: RunState) -> list[StartAttempt]:
         del state.ready[index]
         state.phase[index] = Phase.RUNNING
     state.running += len(taken)
-    if state.stalled or state.strikes:
+    if state.stalled or state.strikes or state.probes:
         return [_start(prepared, state, index) for index in taken]
     return [StartAttempt(index, state.attempt_number(index), prepared.steps[index].on_record) for index in taken]
 
 
 def _start(prepared: Prepared, state: RunState, index: int) -> StartAttempt:
     suspect = is_suspect(state, index)
-    return StartAttempt(index, state.attempt_number(index), suspect or prepared.steps[index].on_record, suspect)
+    on_record = prepared.steps[index].on_record and index not in state.probes  # a probe has no effect
+    return StartAttempt(index, state.attempt_number(index), suspect or on_record, suspect)
 
 
 def is_wanted(state: RunState, start: StartAttempt) -> bool:
@@ -214,6 +217,8 @@ def _attempt_ended(
     index, outcome = event.step, event.outcome
     if state.phase[index] is not Phase.RUNNING or event.attempt != state.attempt_number(index):
         return None
+    if state.probes and index in state.probes:
+        return probe_answered(event, prepared, state, now)
     ms = _stood(state, index, now) if index in state.maps else event.ms
     if isinstance(outcome, Done):
         if prepared.steps[index].until is not None and prepared.steps[index].items is None:
@@ -413,6 +418,7 @@ def _adopted(event: events.Adopted, prepared: Prepared, state: RunState, now: In
     data = EntryData(by=event.by)
     data.crashed, delay = judge_crash(prepared, state, event.poison_after, event.poison_delay)
     data.until = None if delay is None else now + delay
+    data.doubted = left_to_user(prepared, state, event.poison_after)
     return Change(Kind.ADOPTED, None, 0, None, data)
 
 
@@ -420,7 +426,7 @@ def _released(event: events.Released, prepared: Prepared, state: RunState, now: 
     index = event.step
     has_children = index in state.child_of or index in state.maps
     is_starting_child = has_children and state.phase[index] is Phase.RUNNING
-    is_begun = index in state.begun and prepared.steps[index].on_crash is OnCrash.RETRY
+    is_begun = index in state.begun and may_repeat(prepared, state, index)
     if not is_starting_child and not is_begun:
         return None
     return Change(Kind.RETRY, index, 0, None, EntryData(retry_at=now, released=True))
@@ -439,22 +445,6 @@ def _reused(event: events.Reused, prepared: Prepared, state: RunState, now: Inst
 
 def _opened(event: events.Opened, prepared: Prepared, state: RunState, now: Instant) -> Change | None:
     return Change(Kind.OPENED, None, 0, None, None) if state.may_open(now) else None
-
-
-def _resolved(event: events.Resolved, prepared: Prepared, state: RunState, now: Instant) -> Change | None:
-    index = event.step
-    if state.phase[index] is not Phase.UNCERTAIN:
-        return None
-    step, data = prepared.steps[index], EntryData(by=event.by)
-    if event.happened:
-        data.result = msgspec.Raw(result_of(step.kind) if event.result is None else event.result)
-        return Change(Kind.ENDED, index, state.doubts[index], Ending.SUCCESS, data)
-    message = f"'{step.name}' was in flight when its node died, and {event.by} says that it did not happen"
-    data.error = StepError("did_not_happen", message)
-    if pauses_on_failure(prepared, index, Ending.FAILED):
-        data.by = pause_reason(prepared, index)
-        return Change(Kind.PAUSED, index, state.doubts[index], Ending.FAILED, data)
-    return Change(Kind.ENDED, index, state.doubts[index], Ending.FAILED, data)
 
 
 def _cancelled(event: events.Cancelled, prepared: Prepared, state: RunState, now: Instant) -> Change:
@@ -487,7 +477,7 @@ _CHANGES: Final[dict[type, Callable[[Any, Prepared, RunState, Instant], Change |
     events.Released: _released,
     events.Reused: _reused,
     events.Opened: _opened,
-    events.Resolved: _resolved,
+    events.Resolved: resolved,
     events.OperationBegan: functions.operation_began,
     events.OperationEnded: functions.operation_ended,
     events.Skipped: flow.skipped,

@@ -12,14 +12,13 @@ from detent.planner import context
 from detent.planner.judge import Judge
 from detent.planner.prepared import Prepared
 from detent.planner.settle import Settling, forget_child
-from detent.planner.suspects import delay_suspects, struck_by_crash, wait_if_suspect
+from detent.planner.suspects import UNCERTAIN, delay_suspects, most_probes, struck_by_crash, wait_if_suspect
 from detent.run.call import Op, name_of, op_of
-from detent.run.journal import EntryData, Kind, PageEnded
+from detent.run.journal import EntryData, Kind, PageEnded, ProbeAnswer
 from detent.run.outcomes import StepError
-from detent.run.state import Checkpoint, ChildRun, MapState, Operation, PastMap, Phase, RunState
+from detent.run.state import Checkpoint, ChildRun, MapState, Operation, PastMap, Phase, Probing, RunState
 from detent.run.status import Status, moved
 
-UNCERTAIN = "uncertain"
 _WAITING: Final = (StepKind.SLEEP, StepKind.WAIT, StepKind.SUBWORKFLOW)
 _GIVEN_UP: Final = (StepKind.WAIT, StepKind.SUBWORKFLOW)
 
@@ -212,6 +211,10 @@ def _retry(prepared: Prepared, state: RunState, change: Change, settling: Settli
     index, data = change.step, change.data
     assert index is not None
     assert data is not None
+    probing = state.probes.get(index)
+    if probing is not None and data.probe is not None:
+        _probed(state, index, probing, data, settling.now)
+        return
     if not data.released:
         _leave_child(state, index, data, settling)
         if prepared.steps[index].kind not in _WAITING:
@@ -221,10 +224,29 @@ def _retry(prepared: Prepared, state: RunState, change: Change, settling: Settli
     _has_tried(state, index, data.error, counts=change.attempt > 0)
     if data.look:
         _looked(state, index)
+    if probing is not None and data.released:
+        state.probes[index] = probing
     if data.retry_at is not None and prepared.steps[index].rerender:
         state.retried_at[index] = data.retry_at
     state.set_timer(index, Phase.RETRYING, data.retry_at)
     _go_on(prepared, state, data)
+
+
+def _probed(state: RunState, index: int, probing: Probing, data: EntryData, now: Instant) -> None:
+    """Record the answer of a probe that does not end the step: it is tried again, asked again, or left to a user.
+
+    The answer is not progress: an attempt that kills its nodes before it has an effect would be made for ever.
+    """
+    assert data.probe is not None
+    _has_tried(state, index, data.error, counts=False)
+    if data.probe.answer is ProbeAnswer.DID_NOT_HAPPEN:
+        state.refuted[index] = state.refuted.get(index, 0) + 1
+    elif data.retry_at is None:
+        _doubt(state, index, probing.attempt, now)
+        return
+    else:
+        state.probes[index] = probing._replace(tries=probing.tries + 1)
+    state.set_timer(index, Phase.RETRYING, data.retry_at)
 
 
 def _looked(state: RunState, index: int) -> None:
@@ -263,6 +285,7 @@ def _has_tried(state: RunState, index: int, error: StepError | None, *, counts: 
     state.attempts[index] += counts
     state.begun.pop(index, None)
     state.doubts.pop(index, None)
+    state.probes.pop(index, None)
     state.ready.pop(index, None)
     if state.phase[index] is Phase.RUNNING:
         state.running -= 1
@@ -350,14 +373,17 @@ def _adopted(prepared: Prepared, state: RunState, change: Change, settling: Sett
     for index in prepared.child_steps:
         _adopt_child(state, index, now)
     crashed = dict(change.data.crashed) if change.data else {}
+    doubted = change.data.doubted if change.data else []
     for index in list(state.begun):
         step = prepared.steps[index]
-        if step.name in crashed:
+        if step.on_crash is OnCrash.PROBE:
+            _ask_probe(prepared, state, index, now, may_ask=step.name not in doubted)
+        elif step.name in crashed:
             continue
-        if step.on_crash is OnCrash.FAIL:
+        elif step.on_crash is OnCrash.FAIL:
             crashed[step.name] = StepError("crashed", f"the node that ran '{step.name}' died; it may have happened")
         elif step.on_crash is OnCrash.ASK:
-            _doubt(state, index, now)
+            _doubt(state, index, state.begun.pop(index), now)
     for index in struck:
         state.begun.pop(index, None)
         state.strikes[index] = state.strikes.get(index, 0) + 1
@@ -403,10 +429,23 @@ def pause_reason(prepared: Prepared, index: int) -> str:
     return f"a failure of step '{prepared.steps[index].name}'"
 
 
-def _doubt(state: RunState, index: int, now: Instant) -> None:
+def _ask_probe(prepared: Prepared, state: RunState, index: int, now: Instant, *, may_ask: bool) -> None:
+    """Let the next attempt of a step ask its probe, unless it was asked too often or may not be asked."""
+    begun, asked = state.begun.pop(index), state.probes.pop(index, None)
+    # A probe whose start is in the journal was in flight itself: that of a suspect run.
+    probing = Probing(begun) if asked is None else asked._replace(tries=asked.tries + 1)
+    if not may_ask or probing.tries >= most_probes(prepared.graph.steps[index]):
+        _doubt(state, index, probing.attempt, now)
+        return
+    state.probes[index] = probing
+    state.until.pop(index, None)
+    _make_ready(state, index)
+
+
+def _doubt(state: RunState, index: int, attempt: int, now: Instant) -> None:
     """Mark a step as uncertain, because its effect may have happened. Pause the run until a user resolves the step."""
     state.phase[index] = Phase.UNCERTAIN
-    state.doubts[index] = state.begun.pop(index)
+    state.doubts[index] = attempt
     state.ready.pop(index, None)
     state.until.pop(index, None)
     if state.paused_by is None:
@@ -416,6 +455,8 @@ def _doubt(state: RunState, index: int, now: Instant) -> None:
 def _resumed(prepared: Prepared, state: RunState, now: Instant) -> None:
     _unpause(prepared, state)
     for index in sorted(state.doubts):
+        if prepared.steps[index].on_crash is OnCrash.PROBE:
+            state.probes[index] = Probing(state.doubts[index])  # a resume does not say that it did not happen
         if not wait_if_suspect(state, index, now):
             _make_ready(state, index)
     state.doubts.clear()

@@ -111,7 +111,8 @@ def skipped(event: events.Skipped, prepared: Prepared, state: RunState, now: Ins
     index = can_skip(state, event.step)
     if index is None:
         return None
-    number = state.doubts.get(index) or state.attempt_number(index)
+    probing = state.probes.get(index)
+    number = state.doubts.get(index) or (state.attempt_number(index) if probing is None else probing.attempt)
     return Change(Kind.ENDED, index, number, Ending.SKIPPED, EntryData(by=event.by))
 
 
@@ -121,7 +122,8 @@ def reattempted(event: events.Reattempted, prepared: Prepared, state: RunState, 
     if index is None:
         return None
     # An attempt ends here only if the step is in flight or has a child; 0 means that none does.
-    is_begun = state.phase[index] is Phase.RUNNING or index in state.child_of or index in state.maps
+    is_running = state.phase[index] is Phase.RUNNING and index not in state.probes
+    is_begun = is_running or index in state.child_of or index in state.maps
     number = state.attempt_number(index) if is_begun else 0
     data = EntryData(by=event.by, retry_at=now + micros(max(0.0, event.wait)))
     return Change(Kind.RETRY, index, number, None, data)

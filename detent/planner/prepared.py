@@ -5,8 +5,9 @@ It is built once per version, shared by all its runs, and never changes.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 from detent.expressions import Expression, Template, compile_expression, compile_template
 from detent.graph.model import (
@@ -18,6 +19,7 @@ from detent.graph.model import (
     Graph,
     Join,
     OnCrash,
+    Probe,
     Route,
     Step,
     StepKind,
@@ -63,6 +65,7 @@ class PreparedStep:
     collect: Template | None  # of a map: what is gathered of each item
     until: Expression | None  # of a step that is repeated: whether its result is as wanted
     rerender: bool
+    asks: Step | None  # its probe, as a step with the same parameters
     reads: tuple[int, ...]  # the steps whose results it reads until it has ended
 
 
@@ -152,11 +155,25 @@ def _prepare_step(
         is_child=step.kind is StepKind.SUBWORKFLOW,
         is_detached=step.kind is StepKind.SUBWORKFLOW and bool(step.config.get("detached")),
         rerender=step.rerender,
+        asks=_probe_of(step),
         items=items,
         collect=collect,
         until=until,
         reads=tuple(sorted(_reads(numbers, *compiled) - {index})),
     )
+
+
+def _probe_of(step: Step) -> Step | None:
+    if step.probe is None:
+        return None
+    return replace(step, config=probe_config(step.probe, step.config), probe=None)
+
+
+def probe_config(probe: Probe, config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the config of a step that calls the probe of another step with its parameters."""
+    pinned = {} if probe.version is None else {"version": probe.version}
+    given = {name: value for name, value in config.items() if name not in ("action", "version")}
+    return {**given, "action": probe.action, **pinned}
 
 
 def _reads(numbers: dict[str, int], *compiled: Template | Expression | None) -> set[int]:

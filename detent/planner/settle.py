@@ -28,7 +28,7 @@ class Settling:
 
     def __init__(self, prepared: Prepared, state: RunState, judge: Judge, now: Instant) -> None:
         self._prepared, self._steps = prepared, prepared.steps
-        self._state, self._judge, self._now = state, judge, now
+        self._state, self._judge, self.now = state, judge, now
         self._decidable: list[int] = []
         self.activated: list[tuple[str, int | None]] = []
         self.closed: list[str] = []  # waits that ended without a callback
@@ -74,7 +74,7 @@ class Settling:
             state.running -= 1
         state.phase[index] = Phase.ENDED
         state.ending[index] = ending
-        state.since[index] = self._now
+        state.since[index] = self.now
         state.open -= 1
         state.ready.pop(index, None)
         # These are empty in most runs, and this is done for every step.
@@ -82,6 +82,10 @@ class Settling:
             state.begun.pop(index, None)
         if state.doubts:
             state.doubts.pop(index, None)
+        if state.probes:
+            state.probes.pop(index, None)
+        if state.refuted:
+            state.refuted.pop(index, None)
         if state.until:
             state.until.pop(index, None)
         if state.strikes:
@@ -157,7 +161,7 @@ class Settling:
         for index, phase in enumerate(state.phase):
             if phase is Phase.WAITING:
                 # Its callback may have been accepted already. Expire it now: the store decides which came first.
-                state.set_timer(index, Phase.WAITING, self._now)
+                state.set_timer(index, Phase.WAITING, self.now)
 
     def _skip(self, step: PreparedStep) -> None:
         self._judge.skips(step)
@@ -194,7 +198,7 @@ class Settling:
 
     def _let_run(self, step: PreparedStep) -> None:
         state, index = self._state, step.index
-        state.since[index] = self._now
+        state.since[index] = self.now
         state.adoptions_before[index] = state.adoptions
         if index in state.reused:
             self._reuse(index)
@@ -211,7 +215,7 @@ class Settling:
                 self._end(index, _ending_of(until), until)
             else:
                 state.set_timer(index, Phase.SLEEPING if step.kind is StepKind.SLEEP else Phase.RETRYING, until)
-        elif not (state.stalled and wait_if_suspect(state, index, self._now)):
+        elif not (state.stalled and wait_if_suspect(state, index, self.now)):
             state.phase[index] = Phase.READY
             state.ready[index] = None
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from detent.planner.apply import UNCERTAIN
 from detent.planner.prepared import Prepared
+from detent.planner.suspects import UNCERTAIN
 from detent.run.call import Op, op_of
 from detent.run.stage import RunStage, StageKind
 from detent.run.state import Phase, RunState

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Final
 
-from detent.graph.model import OnCrash
+from detent.graph.model import OnCrash, Step
 from detent.instant import Instant, micros
 from detent.planner.calls import make_call
 from detent.planner.prepared import Prepared
@@ -18,6 +18,10 @@ from detent.run.call import StepCall
 from detent.run.outcomes import StepError
 from detent.run.state import Phase, RunState
 
+#: The code of a step that is left to a user.
+UNCERTAIN: Final = "uncertain"
+#: A probe is asked at least so often: it has no effect.
+LEAST_PROBES: Final = 3
 #: A run is suspect after this many adoptions without progress.
 SUSPECT_AFTER: Final = 2
 #: The delay before an attempt of a suspect run, in seconds, and its growth by strike: 1, 4, 16, 64, 256.
@@ -46,6 +50,16 @@ def waits_as_suspect(state: RunState, step: int) -> bool:
     return is_timed or state.phase[step] is Phase.READY
 
 
+def may_repeat(prepared: Prepared, state: RunState, step: int) -> bool:
+    """Return whether what is in flight of a step can be repeated: by its `on_crash`, or because it is its probe."""
+    return prepared.steps[step].on_crash is OnCrash.RETRY or step in state.probes
+
+
+def most_probes(step: Step) -> int:
+    """Return how often the probe of a step is asked before a user is."""
+    return max(LEAST_PROBES, step.retry.attempts)
+
+
 def struck_by_crash(prepared: Prepared, state: RunState) -> list[int]:
     """Return the steps that get a strike: their start was in the journal when the run's node died.
 
@@ -68,6 +82,18 @@ def judge_crash(
             poison[prepared.steps[index].name] = _poison(prepared, state, index, strikes)
     is_any_suspect = strikes or state.strikes or state.stalled + 1 >= SUSPECT_AFTER
     return poison, suspect_delay(strikes, longest) if is_any_suspect else None
+
+
+def left_to_user(prepared: Prepared, state: RunState, poison_after: int) -> list[str]:
+    """Return the steps whose probe is not asked any more: their attempts killed `poison_after` nodes, each before it
+    had an effect."""
+    return [
+        prepared.steps[index].name
+        for index in state.begun
+        if prepared.steps[index].on_crash is OnCrash.PROBE
+        and index not in state.probes
+        and state.refuted.get(index, 0) + 1 >= poison_after
+    ]
 
 
 def _poison(prepared: Prepared, state: RunState, index: int, strikes: int) -> StepError:

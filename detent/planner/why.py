@@ -14,12 +14,11 @@ from typing import Any, Final
 
 from detent.instant import SECOND, Instant, iso
 from detent.planner.advance import may_start
-from detent.planner.apply import UNCERTAIN
 from detent.planner.functions import function_of
 from detent.planner.maps import counts_of
 from detent.planner.prepared import Prepared
 from detent.planner.rollup import unhandled
-from detent.planner.suspects import waits_as_suspect
+from detent.planner.suspects import UNCERTAIN, waits_as_suspect
 from detent.run.call import Op, op_of
 from detent.run.state import Operation, Phase, RunState
 from detent.run.status import Status
@@ -39,6 +38,7 @@ class ReasonKind(StrEnum):
     NOT_STARTED = "not_started"
     PAUSED = "paused"
     UNCERTAIN = "uncertain"
+    PROBE = "probe"
     READY = "ready"
     CALLBACK = "callback"
     SIGNAL = "signal"
@@ -55,6 +55,7 @@ class Reason:
     """One link of the chain. `message` has whole sentences. `details` has JSON values, by kind:
 
     `retry` attempt, attempts, retry, retries, last_error · `running`, `uncertain` attempt · `paused` by ·
+    `probe` attempt (the one in doubt), action, tries, last_error ·
     `child` run_id ·
     `suspect` attempt, adoptions, strikes, waits_for ("delay" or "turn") ·
     `child` run_id, or of a map count, succeeded, failed, pages, pages_ended, open ·
@@ -89,6 +90,8 @@ class Seen:
                 return ReasonKind.CHILD
             case _ if waits_as_suspect(self.state, index):
                 return ReasonKind.SUSPECT
+            case _ if index in self.state.probes:
+                return ReasonKind.PROBE
             case _ if index in self.state.maps:
                 return ReasonKind.CHILD
             case Phase.READY | Phase.RUNNING if index in self.state.child_of:
@@ -231,12 +234,32 @@ def _suspect(seen: Seen, index: int) -> Reason:
 
 
 def _uncertain(seen: Seen, index: int) -> Reason:
-    attempt = seen.state.doubts[index]
-    message = (
-        f"It is unknown whether step '{seen.name(index)}' happened: its node died during attempt {attempt}. "
-        "Resolve the step, or resume the run to try it again."
-    )
+    attempt, probe = seen.state.doubts[index], seen.prepared.graph.steps[index].probe
+    message = f"It is unknown whether step '{seen.name(index)}' happened: its node died during attempt {attempt}. "
+    if probe is None:
+        message += "Resolve the step, or resume the run to try it again."
+    else:
+        message += f"Resolve the step, or resume the run to ask '{probe.action}' again."
     return seen.reason(ReasonKind.UNCERTAIN, index, message, since=seen.state.paused_at, details={"attempt": attempt})
+
+
+def _probe(seen: Seen, index: int) -> Reason:
+    """Explain a step that asks its probe after a crash."""
+    state, name, probe = seen.state, seen.name(index), seen.prepared.graph.steps[index].probe
+    assert probe is not None
+    (attempt, tries), until, error = state.probes[index], state.until.get(index), state.errors.get(index)
+    message = f"The node of step '{name}' died during attempt {attempt}. '{probe.action}' is asked whether it happened"
+    if state.paused_by is not None:
+        message += " when the run is resumed."
+    elif until is not None and until > seen.now:
+        message += f", again at {when(until, seen.now)}."
+    else:
+        message += "."
+    if tries and error is not None:
+        message += f" Its last answer: {sentence(error.message)}"
+    last = {"code": error.code, "message": error.message} if tries and error is not None else None
+    details = {"attempt": attempt, "action": probe.action, "tries": tries, "last_error": last}
+    return seen.reason(ReasonKind.PROBE, index, message, until=until, details=details)
 
 
 _REASONS: Final[Mapping[ReasonKind, Callable[[Seen, int], Reason]]] = {
@@ -249,6 +272,7 @@ _REASONS: Final[Mapping[ReasonKind, Callable[[Seen, int], Reason]]] = {
     ReasonKind.CHILD: _child,
     ReasonKind.SUSPECT: _suspect,
     ReasonKind.UNCERTAIN: _uncertain,
+    ReasonKind.PROBE: _probe,
 }
 
 
@@ -340,6 +364,7 @@ _DOES: Final = {
     ReasonKind.READY: "is ready and has not been started",
     ReasonKind.SUSPECT: "is suspect and has not been started",
     ReasonKind.UNCERTAIN: "may or may not have happened",
+    ReasonKind.PROBE: "asks its probe whether it happened",
 }
 
 

@@ -91,6 +91,21 @@ class Family(msgspec.Struct, omit_defaults=True, frozen=True):
     page: Page | None = None
 
 
+class ProbeAnswer(StrEnum):
+    """What the probe of a step said after a crash."""
+
+    HAPPENED = "happened"
+    DID_NOT_HAPPEN = "did_not_happen"
+    UNKNOWN = "unknown"
+
+
+class ProbeEntry(msgspec.Struct, frozen=True):
+    """How it is known whether an attempt happened that died with its node: what was asked, and its answer."""
+
+    action: str
+    answer: ProbeAnswer
+
+
 class Decided(msgspec.Struct, omit_defaults=True):
     """The decisions because of an entry that do not follow from the graph alone.
 
@@ -147,6 +162,9 @@ class EntryData(msgspec.Struct, omit_defaults=True):
 
     A move to another version has no graph. `version` and `was`: the numbers of the new and of the previous version.
     `names`: the new names of steps that were renamed.
+
+    `probe`: this is the answer of the step's probe. A `retry` with an unknown answer and no time makes it uncertain.
+    `doubted`: the steps that an adoption makes uncertain without asking their probe.
     """
 
     result: msgspec.Raw = msgspec.Raw(b"")
@@ -170,6 +188,8 @@ class EntryData(msgspec.Struct, omit_defaults=True):
     version: int | None = None
     was: int | None = None
     names: dict[str, str] = {}
+    probe: ProbeEntry | None = None
+    doubted: list[str] = []
 
 
 #: The outcome of a `moved` entry whose move to another version was refused. Such an entry changes nothing.

@@ -10,6 +10,7 @@ stored before the resource is created.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any, Final, NamedTuple
 
@@ -45,8 +46,7 @@ class Link(msgspec.Struct, frozen=True, omit_defaults=True):
         given: object = self.id
         if isinstance(given, int) and not isinstance(given, bool):
             msgspec.structs.force_setattr(self, "id", str(given))
-        check_word("system", self.system, LONGEST_WORD)
-        check_word("type", self.type, LONGEST_WORD)
+        _check_kind(self.system, self.type)
         check_word("id", self.id, ID_LIMIT)
         url = self.url
         if url is None:
@@ -54,6 +54,13 @@ class Link(msgspec.Struct, frozen=True, omit_defaults=True):
         check_word("url", url, LONGEST_URL)
         if not url.startswith(("http://", "https://")):
             raise InvalidLink(f"the url of a link must begin with http:// or https://, not {url[:80]!r}")
+
+
+@lru_cache(maxsize=256)
+def _check_kind(system: str, type_: str) -> None:
+    """Check the system and the type of a link. There are few of them."""
+    check_word("system", system, LONGEST_WORD)
+    check_word("type", type_, LONGEST_WORD)
 
 
 class Linked(msgspec.Struct, frozen=True):
@@ -75,6 +82,8 @@ class Reservation(NamedTuple):
 
 def check_word(name: str, value: object, most: int) -> None:
     """Raise InvalidLink unless the value is a printable text of 1 to `most` characters without blanks at its ends."""
+    if type(value) is str and 0 < len(value) <= most and value.isprintable() and value[0] != " " != value[-1]:
+        return  # the usual case; a space is the only blank that is printable
     if not isinstance(value, str):
         raise InvalidLink(f"the {name} of a link must be text, not {type(value).__name__}")
     if not 0 < len(value) <= most or not value.isprintable() or value != value.strip():

@@ -122,6 +122,13 @@ class Gathered:
     error: tuple[int, str] | None = None  # the first item whose value cannot be rendered, and why
 
 
+class Probing(NamedTuple):
+    """A step whose probe is asked whether `attempt` happened. `tries`: how many answers did not say it."""
+
+    attempt: int
+    tries: int = 0
+
+
 class Carried(NamedTuple):
     """How a step had ended when its run was moved to another graph."""
 
@@ -163,6 +170,8 @@ class RunState(msgspec.Struct):
     begun: dict[int, int] = {}  # steps with a `started` entry and no end: attempt
     strikes: dict[int, int] = {}  # steps with a `started` entry when a node died: how often
     doubts: dict[int, int] = {}  # uncertain steps: the attempt whose end is unknown
+    probes: dict[int, Probing] = {}  # steps whose next attempt asks their probe
+    refuted: dict[int, int] = {}  # how many attempts of a step did not happen, by its probe
     history: dict[str, Checkpoint] = {}  # of a durable function, in journal order
     operations: dict[str, Operation] = {}  # of a durable function, begun and not ended
     children: dict[str, ChildOwner] = {}  # child runs that are awaited: by which owner

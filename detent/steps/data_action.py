@@ -9,10 +9,11 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import urlencode
 
 import msgspec
+from multidict import CIMultiDict
 from yarl import URL
 
 from detent.catalog import aws4, mcp
@@ -36,10 +37,11 @@ from detent.catalog.data_action import (
     put_mark,
 )
 from detent.expressions import ExpressionError
+from detent.instant import SECOND
 from detent.run.call import StepCall
 from detent.run.outcomes import Done, Fail, Outcome, StepError
 from detent.steps.acting_user import acting_user_headers
-from detent.steps.http.request import HttpRequest, build_prepared
+from detent.steps.http.request import HttpRequest, build_prepared, usual_headers
 from detent.steps.http.response import HttpAnswer, encode_answer
 from detent.steps.http.step import HttpExecutor, failure_of_request
 from detent.values.limits import BODY_LIMIT, PAGE_LIMIT
@@ -76,6 +78,7 @@ class CatalogActions:
         self._load = load
         self._connections = connections
         self._kept: dict[tuple[int, str, str], DataAction] = {}
+        self._connected: dict[DataAction, _Connected] = {}
         self._tokens = _Tokens(http)
         self._sessions: dict[str, str] = {}  # of MCP servers, by connector
 
@@ -99,13 +102,13 @@ class CatalogActions:
                 if problems := action.problems(given):
                     return _invalid(action, problems)
                 definition = action.definition
-                connection, scrubber = self._connections.find(
-                    definition.connector, definition.base_url, definition.auth
-                )
+                connected = self._connected.get(action) or self._connect(action)
+                scrubber = connected.scrubber
                 if definition.auth.type is AuthType.OAUTH2_CLIENT:
-                    connection, scrubber = await self._tokens.connection(definition, connection, call)
-                exchange = _Exchange(self._http, action, call, given, connection, scrubber, self._sessions)
-                return await exchange.run()
+                    found = await self._tokens.connection(definition, connected.connection, call)
+                    connected = _connected(*found)
+                    scrubber = connected.scrubber
+                return await _Exchange(self._http, action, call, given, connected, self._sessions).run()
         except MissingConnection as error:
             return Fail(StepError("missing_credential", str(error)), retry=False)
         except TokenRefused as error:
@@ -118,6 +121,12 @@ class CatalogActions:
         except Exception as error:  # noqa: BLE001 - every error is an outcome
             return _scrubbed(failure_of_request(error, deadline, limit), scrubber)
 
+    def _connect(self, action: DataAction) -> _Connected:
+        definition = action.definition
+        found = _connected(*self._connections.find(definition.connector, definition.base_url, definition.auth))
+        self._connected[action] = found
+        return found
+
     async def _find(self, tenant: int, name: str, version: str) -> DataAction | None:
         """Load an action that this node has not used yet, or not for long."""
         raw = await self._load(tenant, name, version)
@@ -125,9 +134,21 @@ class CatalogActions:
             return None
         found = DataAction(_definition(raw))
         if len(self._kept) >= _KEPT:
-            del self._kept[next(iter(self._kept))]
+            self._connected.pop(self._kept.pop(next(iter(self._kept))), None)
         self._kept[tenant, name, version] = found
         return found
+
+
+class _Connected(NamedTuple):
+    """A connection, what removes its secrets, and the headers of all its requests."""
+
+    connection: ServiceConnection
+    scrubber: Scrubber
+    headers: CIMultiDict[str]
+
+
+def _connected(connection: ServiceConnection, scrubber: Scrubber) -> _Connected:
+    return _Connected(connection, scrubber, usual_headers(connection.headers))
 
 
 class _Exchange:
@@ -139,32 +160,29 @@ class _Exchange:
         action: DataAction,
         call: StepCall,
         given: dict[str, Any],
-        connection: ServiceConnection,
-        scrubber: Scrubber,
+        connected: _Connected,
         sessions: dict[str, str],
     ) -> None:
         self._http = http
         self._sessions = sessions
         self._action = action
         self._call = call
-        self._given = given
-        self._connection = connection
-        self._scrubber = scrubber
+        self._connection, self._scrubber, self._usual = connected
         self._key = call.idempotency_key
-        self._headers = connection.headers
-        if action.definition.acting_user_headers and call.view is not None:
-            self._headers = {**acting_user_headers(call.view.facts), **connection.headers}
+        since = 0 if call.view is None else call.view.facts.started_at // SECOND
+        self._bound = action.bind(given, self._key, since)
+        self._given = given
+        is_acting = action.definition.acting_user_headers and call.view is not None
+        self._acting = acting_user_headers(call.view.facts) if is_acting and call.view is not None else None
 
     async def run(self) -> Outcome:
-        parts = self._action.render(self._given, self._connection)
+        parts = self._bound.render(self._connection)
         if self._action.action.protocol is Protocol.MCP:
             return await self._call_tool(parts)
         if self._action.action.pagination is not None:
             return await self._pages(parts)
-        found = await self._send(parts)
-        if isinstance(found, Fail):
-            return found
-        return self._done(found, None)
+        found = await self._http.exchange(self._request(parts), self._judge, limit=PAGE_LIMIT)
+        return self._done(found, None) if isinstance(found, ServiceAnswer) else found
 
     async def _pages(self, parts: RequestParts) -> Outcome:
         """Send one request after another and gather the items of their answers."""
@@ -178,7 +196,7 @@ class _Exchange:
             if isinstance(found, Fail):
                 return found
             try:
-                items, mark = self._action.page(self._given, found)
+                items, mark = self._bound.page()
             except AnswerMismatch as error:
                 return self._unexpected(error, found)
             gathered += items
@@ -220,7 +238,9 @@ class _Exchange:
             found = await self._rpc(parts, mcp.call_tool(tool, self._given), session)
             if isinstance(found, ServiceAnswer):
                 result = mcp.read_result(found.body, 3)
-                return self._done(ServiceAnswer(found.status, {}, mcp.output_of(result)), None)
+                answer = ServiceAnswer(found.status, {}, mcp.output_of(result))
+                self._bound.read(answer)
+                return self._done(answer, None)
             status = _decode(found.result).get("status_code")
             if is_again or status not in (400, 404) or not session:
                 return found
@@ -234,11 +254,14 @@ class _Exchange:
         return await self._send(RequestParts("POST", parts.address, {}, headers, message))
 
     async def _send(self, parts: RequestParts) -> ServiceAnswer | Fail:
-        written = self._action.write(parts, self._connection, self._key)
-        request = build_prepared(written, self._key, self._call.attempt, self._headers)
+        return await self._http.exchange(self._request(parts), self._judge, limit=PAGE_LIMIT)
+
+    def _request(self, parts: RequestParts) -> HttpRequest:
+        written = self._bound.write(parts, self._connection)
+        request = build_prepared(written, self._key, self._call.attempt, self._usual, self._acting)
         if self._action.definition.auth.type is AuthType.AWS4:
             self._sign(request)
-        return await self._http.exchange(request, self._judge, limit=PAGE_LIMIT)
+        return request
 
     def _sign(self, request: HttpRequest) -> None:
         """Add the signature of a request, over what is sent."""
@@ -265,7 +288,7 @@ class _Exchange:
         value = _decode(body) if isinstance(body, msgspec.Raw) else body
         response = ServiceAnswer(status, answer.headers, value)
         try:
-            failure = self._action.failure(self._given, response)
+            failure = self._bound.failure(response)
         except AnswerMismatch as error:
             return self._unexpected(error, response)
         if failure is None:
@@ -282,8 +305,8 @@ class _Exchange:
 
     def _done(self, response: ServiceAnswer, items: list[Any] | None) -> Outcome:
         try:
-            output = self._action.output(self._given, response, items)
-            links = self._action.links(self._given, response, items)
+            output = self._bound.output(response, items)
+            links = self._bound.links(items)
         except AnswerMismatch as error:
             return self._unexpected(error, response)
         raw = _encode({"output": output, "status_code": response.status})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from detent.run.links import Reservation
 
@@ -46,6 +46,10 @@ class LinkRow(NamedTuple):
         return self.system, self.type, self.id
 
 
+#: How many origins of a run are looked at.
+MOST_ORIGINS: Final = 1_000
+
+
 class LinkStore(Protocol):
     """The verbs of links. Links themselves are written by `flush`, and deleted with their run."""
 
@@ -53,6 +57,13 @@ class LinkStore(Protocol):
         """Return which run has each of these resources. A resource that no run has is left out.
 
         It sees everything that was committed before the call."""
+
+    async def hand_over_links(self, run: bytes, claims: Sequence[NewLink]) -> dict[LinkKey, bytes]:
+        """Give a run the resources that belong to a run which it repeats or continues, in one transaction. Return which
+        run has each of these resources now. A resource that no run has is left out.
+
+        That is the origin of the run, the origin of that, and so on, if it has ended. Each resource is given away only
+        if its owner is still the one that was looked at, so of two runs with the same origin one gets it."""
 
     async def run_links(self, tenant: int, run: bytes, *, limit: int, offset: int = 0) -> list[LinkRow]:
         """List the links of a run in the order in which they were claimed."""

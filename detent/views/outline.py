@@ -12,14 +12,13 @@ from detent.documents.outline import OutlineDocument, RunHead, StepOutline, TryD
 from detent.documents.runs import ItemCounts, ReasonDocument
 from detent.graph.model import Ending
 from detent.instant import Instant, as_datetime
-from detent.planner.suspects import waits_as_suspect
 from detent.run.call import Op, op_of
 from detent.run.outcomes import StepError
 from detent.run.state import Phase
 from detent.run.status import TERMINAL
 from detent.store.rows import RunRow
 from detent.views.runs import item_counts, operation_kind, run_summary, step_status, suspect_document
-from detent.views.walk import PastTry, Walk
+from detent.views.walk import PastTry, Walk, step_reason
 
 #: At most this many tries of one step, and of all steps together, are in an outline. Those left out are counted.
 MOST_TRIES: Final = 100
@@ -119,10 +118,7 @@ def _step(walk: Walk, index: int, *, owned: bool) -> StepOutline:
         document.next_at = _when(state.until.get(index))
     else:
         document.until = _when(state.until.get(index))
-    if phase is Phase.UNCERTAIN:
-        document.reason = "uncertain"
-    elif waits_as_suspect(state, index):
-        document.reason = "suspect"
+    document.reason = step_reason(state, index)
     return document
 
 

@@ -43,6 +43,7 @@ from detent.run.status import TERMINAL, Status
 from detent.store.links import LinkRow
 from detent.store.list_rows import ListedRun
 from detent.store.rows import NO_ID, CallbackRow, CallbackState, RunRow, hero_of
+from detent.views.walk import probe_document, step_reason
 
 _decode = msgspec.json.Decoder().decode
 _encoder = msgspec.json.Encoder()
@@ -120,6 +121,7 @@ def entry_document(entry: Entry) -> EntryDocument:
         item_count=None if data.map is None else data.map.count,
         pages=data.pages,
         page=None if data.page is None else PageDocument(data.page.child, data.page.succeeded, data.page.failed),
+        probe=probe_document(data.probe),
     )
 
 
@@ -191,6 +193,7 @@ def _attempt(entry: Entry, data: EntryData, status: str | None, retry_at: Instan
         duration_ms=data.ms,
         error=_failure(data.error),
         retry_at=_when(retry_at),
+        probe=probe_document(data.probe),
     )
 
 
@@ -518,10 +521,7 @@ def _step(
         document.next_at = until
     else:
         document.until = until
-    if phase is Phase.UNCERTAIN:
-        document.reason = "uncertain"
-    elif waits_as_suspect(state, index):
-        document.reason = "suspect"
+    document.reason = step_reason(state, index)
     if prepared.steps[index].items is None:
         _add_result(document, prepared.steps[index].kind, state.results.get(index))
     else:

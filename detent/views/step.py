@@ -32,7 +32,7 @@ from detent.store.rows import CallbackRow, CallbackState
 from detent.values.http_body import SECRET_HEADERS
 from detent.views.outline import items_of, operation_outline
 from detent.views.runs import CALLBACK_WORDS, as_failure, operation_kind, read_result, step_status
-from detent.views.walk import PastTry, Walk
+from detent.views.walk import PastTry, Walk, probe_document
 
 #: Larger values are cut, unless the whole step is asked for.
 LARGEST_VALUE: Final = 32 * 1024
@@ -238,6 +238,7 @@ def attempt_documents(tries: Sequence[PastTry]) -> list[AttemptDocument]:
             duration_ms=one.ms,
             error=None if one.error is None else as_failure(one.error),
             retry_at=None if one.retry_at is None else as_datetime(one.retry_at),
+            probe=probe_document(one.probe),
         )
         for one in tries[-MOST_ATTEMPTS:]
     ]

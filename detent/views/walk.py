@@ -12,13 +12,25 @@ from typing import Final
 
 import msgspec
 
+from detent.documents.journal import ProbeDocument
 from detent.instant import Instant, micros
 from detent.planner.fold import NO_VERSIONS, fold, replay
 from detent.planner.moves.code import graph_of
 from detent.planner.prepared import Prepared
-from detent.run.journal import REFUSED, Decided, Entry, EntryData, Kind, decode_data, decode_opening, encode_data
+from detent.planner.suspects import waits_as_suspect
+from detent.run.journal import (
+    REFUSED,
+    Decided,
+    Entry,
+    EntryData,
+    Kind,
+    ProbeEntry,
+    decode_data,
+    decode_opening,
+    encode_data,
+)
 from detent.run.outcomes import StepError
-from detent.run.state import Phase, RunFacts
+from detent.run.state import Phase, RunFacts, RunState
 
 #: The data of an entry is made slim beyond this size.
 SLIM_BYTES: Final = 2_000
@@ -68,6 +80,21 @@ class PastTry:
     retry_at: Instant | None
     ms: float | None
     error: StepError | None
+    probe: ProbeEntry | None = None
+
+
+def probe_document(probe: ProbeEntry | None) -> ProbeDocument | None:
+    """Build the document of what a probe said. Return None if there is no answer of one."""
+    return None if probe is None else ProbeDocument(probe.action, str(probe.answer))
+
+
+def step_reason(state: RunState, index: int) -> str | None:
+    """Return why a step does not go on that could: it is uncertain, asks its probe, or is suspect."""
+    if state.phase[index] is Phase.UNCERTAIN:
+        return "uncertain"
+    if index in state.probes:
+        return "probing"
+    return "suspect" if waits_as_suspect(state, index) else None
 
 
 class Walk:
@@ -158,6 +185,7 @@ class Walk:
                 retry_at=data.until if entry.kind == Kind.BEGAN else data.retry_at,
                 ms=data.ms,
                 error=data.error,
+                probe=data.probe,
             )
         )
 

@@ -158,12 +158,19 @@ async def test_a_deprecated_action_and_one_that_may_act_twice_are_warned_of(api:
     await added(api, actions=actions)
     nodes = [
         {"id": "a", "actionType": "crm.old", "edges": [{"targetNode": "b"}]},
-        {"id": "b", "actionType": "crm.post"},
+        {
+            "id": "b",
+            "actionType": "crm.post",
+            "policies": {"retry": {"maxAttempts": 3}},
+            "edges": [{"targetNode": "c"}],
+        },
+        {"id": "c", "actionType": "crm.post"},
     ]
     await api.call("POST", "/api/v1/workflows", json={"id": "g", "displayName": "G", "startNode": "a", "nodes": nodes})
     warnings = (await api.call("POST", "/api/v1/workflows/g/publish")).json["data"]["warnings"]
     assert "nodes.a.actionType: the action 'crm.old' is deprecated: use crm.new" in warnings
     assert any(one.startswith("nodes.b.actionType: 'crm.post' does not say") for one in warnings)
+    assert not any(one.startswith("nodes.c") for one in warnings), "its author wrote no retries"
 
 
 async def test_a_new_version_of_an_action_changes_no_version_of_a_workflow(api: Detent) -> None:

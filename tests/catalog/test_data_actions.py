@@ -16,7 +16,7 @@ from detent.catalog.connector import Auth, AuthType
 from detent.catalog.data_action import AnswerMismatch, InvalidParts, WrittenRequest, put_mark
 from detent.catalog.shipped import load_shipped
 from detent.errors import InvalidInput
-from detent.expressions import ExpressionError
+from detent.expressions import ExpressionError, compile_template
 from tests.catalog.manifests import CONNECTION, TOKEN, answered, compiled, parameters, shipped
 from tests.steps.escapes import ESCAPES, LEAKS
 
@@ -32,7 +32,8 @@ ITEM = {
 def written(action: dict[str, Any], given: dict[str, Any], **manifest: Any) -> WrittenRequest:
     made = compiled(action, **manifest)
     assert made.problems(given) == []
-    return made.write(made.render(given, CONNECTION), CONNECTION, "key-1")
+    bound = made.bind(given, "key-1")
+    return bound.write(bound.render(CONNECTION), CONNECTION)
 
 
 def test_a_parameter_that_is_not_given_is_left_out_and_null_is_sent() -> None:
@@ -125,16 +126,16 @@ def test_parameters_are_checked_by_their_schema_with_paths() -> None:
 def test_slack_answers_200_for_a_failure() -> None:
     made = shipped(load_shipped(), "slack.post-message")
     given = {"channelId": "C1", "message": "hi"}
-    assert made.failure(given, answered({"ok": True, "channel": "C1", "ts": "1.2"})) is None
-    refused = made.failure(given, answered({"ok": False, "error": "channel_not_found"}))
+    assert made.bind(given).failure(answered({"ok": True, "channel": "C1", "ts": "1.2"})) is None
+    refused = made.bind(given).failure(answered({"ok": False, "error": "channel_not_found"}))
     assert refused is not None
     assert (refused.code, refused.retry) == ("channel_not_found", False)
     for status, body in ((200, {"ok": False, "error": "ratelimited"}), (503, "<html>"), (429, {})):
-        again = made.failure(given, answered(body, status))
+        again = made.bind(given).failure(answered(body, status))
         assert again is not None
         assert again.retry
     with pytest.raises(AnswerMismatch):
-        made.failure(given, answered({"surprise": 1}))
+        made.bind(given).failure(answered({"surprise": 1}))
 
 
 def test_items_of_monday_have_the_titles_of_their_columns() -> None:
@@ -144,9 +145,11 @@ def test_items_of_monday_have_the_titles_of_their_columns() -> None:
     def found(*rules: dict[str, Any]) -> list[str]:
         given = {"boardId": 1, "filter": {"rules": list(rules)}}
         assert made.problems(given) == []
-        items, mark = made.page(given, answered(body))
+        bound = made.bind(given)
+        bound.read(answered(body))
+        items, mark = bound.page()
         assert mark is None
-        output = made.output(given, answered(body), items)
+        output = bound.output(answered(body), items)
         return [item["Name"] for item in output["items"] if item["Status"] == "Approved"]
 
     assert found() == ["Website"]
@@ -174,17 +177,17 @@ def test_items_of_monday_have_the_titles_of_their_columns() -> None:
     ],
 )
 def test_errors_of_monday_are_failures_although_their_status_is_200(body: Any, code: str) -> None:
-    refused = shipped(load_shipped(), "monday.get-items").failure({"boardId": 1}, answered(body))
+    refused = shipped(load_shipped(), "monday.get-items").bind({"boardId": 1}).failure(answered(body))
     assert refused is not None
     assert refused.code == code
 
 
 def test_the_mark_of_the_next_page_is_put_where_the_manifest_says() -> None:
     made = shipped(load_shipped(), "monday.get-items")
-    parts = made.render({"boardId": 1}, CONNECTION)
+    parts = made.bind({"boardId": 1}).render(CONNECTION)
     put_mark(parts, "body.variables.cursor", "abc")
     assert parts.body["variables"]["cursor"] == "abc"
-    assert made.render({"boardId": 1}, CONNECTION).body["variables"]["cursor"] is None
+    assert made.bind({"boardId": 1}).render(CONNECTION).body["variables"]["cursor"] is None
     put_mark(parts, "query.page", 2)
     assert parts.query == {"page": 2}
 
@@ -192,7 +195,9 @@ def test_the_mark_of_the_next_page_is_put_where_the_manifest_says() -> None:
 def test_the_links_of_an_answer_name_the_resource() -> None:
     made = shipped(load_shipped(), "confluence.create-page")
     body = {"id": "12", "title": "T", "_links": {"base": "https://wiki.example.com", "webui": "/x/12"}}
-    [link] = made.links({"space": "P", "title": "T"}, answered(body))
+    bound = made.bind({"space": "P", "title": "T"})
+    bound.read(answered(body))
+    [link] = bound.links()
     assert (link.system, link.type, link.id, link.url) == ("confluence", "page", "12", "https://wiki.example.com/x/12")
 
 
@@ -231,8 +236,10 @@ def test_no_published_escape_in_a_manifest_or_in_its_parameters_gets_out() -> No
         made: list[Any] = []
         for action in ({"request": {"method": "POST", "path": "/x", "body": {"a": text}}}, {"output": {"a": text}}):
             try:
-                found = compiled(action)
-                made += [found.render({}, CONNECTION).body, found.output({}, answered({"items": "x"}))]
+                bound = compiled(action).bind({})
+                made.append(bound.render(CONNECTION).body)
+                bound.read(answered({"items": "x"}))
+                made.append(bound.output(answered({"items": "x"})))
             except (InvalidInput, InvalidParts, AnswerMismatch, ExpressionError) as error:
                 made.append(str(error))
         shown = repr(made)
@@ -241,4 +248,40 @@ def test_no_published_escape_in_a_manifest_or_in_its_parameters_gets_out() -> No
             "parameters": parameters("a", a=TEXT),
             "request": {"method": "POST", "path": "/x", "body": {"a": "{{ with.a }}"}},
         }
-        assert compiled(action).render({"a": text}, CONNECTION).body == {"a": text}
+        assert compiled(action).bind({"a": text}).render(CONNECTION).body == {"a": text}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"id": "x", "deep": {"n": 5}},
+        {"id": 7, "deep": {"n": 2.5}},
+        {"id": None, "deep": {"n": True}},
+        {"id": ["a"], "deep": {"n": {"a": 1}}},
+        {"id": "x" * 5_000, "deep": {"n": "y"}},
+        {"deep": {}},
+        {"id": "x", "deep": None},
+        ["id"],
+        None,
+    ],
+)
+@pytest.mark.parametrize(
+    "text", ["{{ response.body.id }}", "{{response.body.deep.n}}", "{{ response.body.id }}/{{ response.body.deep.n }}"]
+)
+def test_a_value_of_the_answer_is_read_as_its_expression_reads_it(text: str, body: Any) -> None:
+    bound = compiled({"output": {"found": text}}).bind({})
+    bound.read(answered(body))
+    try:
+        expected = compile_template({"found": text}).render({"response": answered(body).as_scope()})
+    except ExpressionError:
+        with pytest.raises(AnswerMismatch):
+            bound.output(answered(body))
+    else:
+        assert bound.output(answered(body)) == expected
+
+
+def test_a_link_without_an_id_is_left_out() -> None:
+    link = {"system": "crm", "type": "item", "id": "{{ response.body.id ?? null }}"}
+    bound = compiled({"links": [link, {**link, "id": "{{ call.key }}"}]}).bind({}, "k1")
+    bound.read(answered({}))
+    assert [one.id for one in bound.links()] == ["k1"]

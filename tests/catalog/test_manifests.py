@@ -61,7 +61,7 @@ def test_a_repeated_payment_is_recognised_by_its_key() -> None:
     stripe = next(connector for connector in load_shipped() if connector.id == "stripe")
     effects = {action.id: action.effect for action in stripe.actions}
     assert effects["create-payment-intent"].kind is EffectKind.KEYED
-    assert effects["create-payment-intent"].probe == "find-payment-intents"
+    assert effects["create-payment-intent"].probe == "check-payment-intent"
     assert effects["create-refund"].key == "Idempotency-Key"
 
 
@@ -116,7 +116,7 @@ def test_every_problem_is_reported_at_once_with_its_path() -> None:
         "actions.put.effect.probe",
         "actions.none",
     }
-    assert "only with and credential can be read here" in found["actions.put.request.body.x"]
+    assert "only with, credential and call can be read here" in found["actions.put.request.body.x"]
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_only_the_request_reads_the_credential(part: dict[str, Any]) -> None:
 @pytest.mark.parametrize("name", ["trigger", "context", "env", "run", "steps", "response"])
 def test_a_request_reads_nothing_of_the_run_or_the_node(name: str) -> None:
     part = {"request": {"method": "POST", "path": "/x", "body": f"{{{{ {name}.a }}}}"}}
-    assert "only with and credential" in problems_of(manifest(part))["actions.run.request.body"]
+    assert "only with, credential and call" in problems_of(manifest(part))["actions.run.request.body"]
 
 
 def test_a_template_names_parameters_that_exist() -> None:

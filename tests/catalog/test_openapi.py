@@ -9,7 +9,7 @@ import pytest
 
 from detent.catalog.connections import ServiceConnection
 from detent.catalog.connector import AuthType, KeyPlace, Protocol
-from detent.catalog.data_action import DataAction
+from detent.catalog.data_action import DataAction, WrittenRequest
 from detent.catalog.mcp import McpRefused, build_mcp_connector, output_of, read_result
 from detent.catalog.openapi import LARGEST_SCHEMA, Import, import_openapi, read_openapi
 from detent.catalog.update import compare
@@ -29,6 +29,11 @@ def imported(paths: dict[str, Any], **more: Any) -> Import:
 def action_of(found: Import, name: str) -> DataAction:
     spec = next(one for one in found.connector.actions if one.id == name)
     return DataAction(found.connector.definition(spec))
+
+
+def sent_by(made: DataAction, given: dict[str, Any]) -> WrittenRequest:
+    bound = made.bind(given, "k")
+    return bound.write(bound.render(CONNECTION), CONNECTION)
 
 
 def parameter(name: str, place: str, type_: str = "string", **more: Any) -> dict[str, Any]:
@@ -61,7 +66,7 @@ def test_an_operation_becomes_an_action_with_parameters_of_every_place() -> None
     given = {"orderId": 7, "dry_run": True, "X-Trace": "a", "body": {"sku": "x"}}
     assert made.problems(given) == []
     assert {problem.field for problem in made.problems({"body": {}})} == {"with.orderId", "with.body.sku"}
-    sent = made.write(made.render(given, CONNECTION), CONNECTION, "k")
+    sent = sent_by(made, given)
     assert (sent.method, sent.url) == ("PUT", "https://shop.example.com/orders/7?dry.run=true")
     assert sent.headers["X-Trace"] == "a"
     assert json.loads(sent.body or b"") == {"sku": "x"}
@@ -70,7 +75,7 @@ def test_an_operation_becomes_an_action_with_parameters_of_every_place() -> None
 def test_a_parameter_that_is_not_given_is_not_sent() -> None:
     found = imported({"/x": {"get": {"operationId": "list", "parameters": [parameter("q", "query")]}}})
     made = action_of(found, "list")
-    assert made.write(made.render({}, CONNECTION), CONNECTION, "k").url == "https://shop.example.com/x"
+    assert sent_by(made, {}).url == "https://shop.example.com/x"
 
 
 @pytest.mark.parametrize(
@@ -84,7 +89,7 @@ def test_a_parameter_that_is_not_given_is_not_sent() -> None:
 def test_a_body_is_written_in_its_own_format(kind: str, body: Any, content_type: str, sent: bytes) -> None:
     found = imported({"/x": {"post": {"operationId": "send", "requestBody": {"content": {kind: {}}}}}})
     made = action_of(found, "send")
-    written = made.write(made.render({"body": body}, CONNECTION), CONNECTION, "k")
+    written = sent_by(made, {"body": body})
     assert (written.headers.get("Content-Type", written.content_type), written.body) == (content_type, sent)
 
 
@@ -157,7 +162,7 @@ def test_swagger_2_has_bodies_forms_and_its_host() -> None:
     assert (found.connector.auth.type, found.connector.auth.place) == (AuthType.API_KEY, KeyPlace.QUERY)
     assert action_of(found, "add-pet").action.parameters["required"] == ["body"]
     form = action_of(found, "form")
-    written = form.write(form.render({"a": "1"}, CONNECTION), CONNECTION, "k")
+    written = sent_by(form, {"a": "1"})
     assert written.body == b"a=1"
 
 

@@ -6,7 +6,7 @@ from detent.cli.output.journal import lines_of
 from detent.documents.answers import as_json
 from detent.ids import NODE, show
 from detent.python.functions.errors import WaitTimeout
-from detent.run.journal import Entry, EntryData, Kind, MapBegun, PageEnded, encode_data
+from detent.run.journal import Entry, EntryData, Kind, MapBegun, PageEnded, ProbeAnswer, ProbeEntry, encode_data
 from detent.views.runs import entry_document
 
 ID = bytes(range(16))
@@ -60,3 +60,17 @@ def test_the_answer_of_a_condition_and_an_error_that_counted_as_false_have_their
     assert (answer.step, answer.words) == ("is-large", "the answer is false")
     assert (note.step, note.words) == ("a -> b", "not taken: its condition cannot be evaluated")
     assert note.error == "no field 'x\ufffd'"
+
+
+def test_a_probe_says_how_it_is_known_what_became_of_an_attempt() -> None:
+    def words(kind: Kind, outcome: str | None, answer: ProbeAnswer, retry_at: int | None = None) -> str:
+        data = EntryData(probe=ProbeEntry("bank.find", answer), retry_at=retry_at)
+        entry = Entry(1, ID, 1, 0, kind, "pay", 1, outcome, encode_data(data))
+        (line,) = lines_of(as_json(entry_document(entry)))
+        return line.words
+
+    happened = words(Kind.ENDED, "success", ProbeAnswer.HAPPENED)
+    assert happened == "success (its node died; bank.find says: it happened)"
+    again = words(Kind.RETRY, "failed", ProbeAnswer.DID_NOT_HAPPEN, 0)
+    assert again.endswith("(its node died; bank.find says: it did not happen)")
+    assert words(Kind.RETRY, None, ProbeAnswer.UNKNOWN) == "uncertain (its node died; bank.find says: unknown)"

@@ -10,8 +10,9 @@ from urllib.parse import urlsplit
 
 from aiohttp import web
 
+from detent.auth.caller import local_caller
 from detent.clock import SystemClock
-from detent.commands import Commands, StartAnswer
+from detent.commands import Commands, EngineCommands, StartAnswer
 from detent.documents.answers import as_json
 from detent.engine.callbacks import CallbackTokens
 from detent.engine.engine import Engine
@@ -27,7 +28,6 @@ from detent.steps.http.step import HttpExecutor
 from detent.steps.links import Reservations
 from detent.store.memory.store import MemoryStore
 from detent.store.rows import Receipt
-from tests.callers import commands_of
 
 _HOST: Final = re.compile(r"https?://[a-z0-9.-]+(:[0-9]+)?")
 LONGEST_RUN: Final = 20.0
@@ -115,7 +115,7 @@ async def commands() -> AsyncIterator[Commands]:
     )
     await engine.start()
     try:
-        yield commands_of(engine)
+        yield EngineCommands(engine, find_action=registry.find).for_caller(local_caller("test"))
     finally:
         await engine.stop()
 

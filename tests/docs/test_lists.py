@@ -24,6 +24,7 @@ from detent.observe import EVENTS
 from detent.observe.logs import LEVELS
 from detent.planner import judge
 from detent.planner.maps import ITEMS_FAILED
+from detent.planner.suspects import UNCERTAIN
 from detent.run.links import CONFLICT
 from detent.run.status import TERMINAL
 from detent.settings import FIELDS, PREFIX
@@ -87,7 +88,7 @@ def test_every_code_of_a_step_error_has_a_row() -> None:
     ]
     written = {code for path in sources for code in _codes(ast.parse(path.read_text()))}
     told = {code for _, code in vars(http_step)["_CODES"]} | {judge.TEMPLATE_ERROR, judge.CONDITION_ERROR}
-    told |= {CONFLICT, RESERVED, EXCEPTION, ITEMS_FAILED, *vars(user_code)["_PERMANENT"].values()}
+    told |= {UNCERTAIN, CONFLICT, RESERVED, EXCEPTION, ITEMS_FAILED, *vars(user_code)["_PERMANENT"].values()}
     assert set(table("retries-and-failures.md", "code", "what happened", "tried again")) == written | told
 
 

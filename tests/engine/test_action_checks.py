@@ -13,9 +13,11 @@ import pytest
 from detent.app import build_app
 from detent.auth.caller import local_caller
 from detent.catalog.parameters import check_actions
+from detent.catalog.shipped import load_shipped
 from detent.commands import Commands, EngineCommands
 from detent.errors import InvalidDefinition
 from detent.forms.compile import compile_document
+from detent.graph.model import Probe
 from detent.settings import Settings
 from detent.steps.actions import Registry
 
@@ -60,6 +62,19 @@ def odd(what: Odd, ids: int = 2**70) -> None: ...
 
 @REGISTRY.action("shop.charge")
 def charge(**anything: Any) -> None: ...
+
+
+@REGISTRY.action("shop.pay", effect="probed(shop.find)", timeout=120)
+def pay(amount: int) -> None: ...
+
+
+@REGISTRY.action("shop.find", effect="none")
+def find(amount: int) -> dict[str, Any]:
+    return {"happened": False}
+
+
+@REGISTRY.action("shop.send", effect="probed(shop.lost)")
+def send(**anything: Any) -> None: ...
 
 
 @pytest.fixture
@@ -133,6 +148,7 @@ async def test_a_publish_warns_of_deprecated_actions_and_of_retries_without_a_kn
         {"id": "old", "actionType": "shop.old"},
         {"id": "twice", "actionType": "shop.charge", "policies": {"retry": {"maxAttempts": 2}}},
         {"id": "once", "actionType": "shop.charge", "policies": {"retry": {"maxAttempts": 1}}},
+        {"id": "usual", "actionType": "shop.charge"},
         {"id": "safe", "actionType": "core.echo", "policies": {"retry": {"maxAttempts": 2}}},
     ]
     document = {"id": "g", "displayName": "G", "startNodes": [node["id"] for node in nodes], "nodes": nodes}
@@ -142,6 +158,60 @@ async def test_a_publish_warns_of_deprecated_actions_and_of_retries_without_a_kn
     first, second = (await commands.drafts.publish("g")).warnings
     assert first == "nodes.old.actionType: 'shop.old' is deprecated: use shop.ship"
     assert second.startswith("nodes.twice.actionType: 'shop.charge' does not declare its effect: ")
+
+
+@pytest.mark.parametrize(
+    ("action", "problem"),
+    [
+        (
+            "shop.bill",
+            "'shop.bill' declares no probe; declare `effect: probed(ACTION)` there, or write",
+        ),
+        ("core.echo", "'core.echo' declares no probe"),
+        ("shop.send", "its probe 'shop.lost' does not exist; no node has it"),
+        ("shop.elsewhere", "'shop.elsewhere' declares no probe"),
+        ("github.create-issue", "'github.create-issue' declares no probe"),
+    ],
+)
+async def test_a_probe_that_is_not_there_keeps_a_workflow_from_being_saved(
+    commands: Commands, action: str, problem: str
+) -> None:
+    await commands.catalog.register(load_shipped, "shipped", ())
+    given: dict[str, Any] = {"street": "a", "city": "b"} if action == "shop.bill" else {}
+    with pytest.raises(InvalidDefinition) as caught:
+        await commands.workflows.save(steps(action, given, on_crash="probe"))
+    [found] = [one for one in caught.value.problems if one.field.endswith("on_crash")]
+    assert found.field == "tasks.a.on_crash"
+    assert problem in found.message
+
+
+async def test_a_probe_is_named_in_the_graph_and_that_of_data_with_its_version(commands: Commands) -> None:
+    await commands.catalog.register(load_shipped, "shipped", ())
+    policies = {"onCrash": "probe"}
+    payment = {"amount": 5, "currency": "eur"}
+    nodes = [
+        {"id": "code", "actionType": "shop.pay", "parameters": {"amount": 5}, "policies": policies},
+        {"id": "data", "actionType": "stripe.create-payment-intent", "parameters": payment, "policies": policies},
+    ]
+    document = {"id": "g", "displayName": "G", "startNodes": ["code", "data"], "nodes": nodes}
+    compiled = (await commands.workflows.pin(json.dumps(document))).compiled
+    assert [step.probe for step in compiled.graph.steps] == [
+        Probe("shop.find"),
+        Probe("stripe.check-payment-intent", "1.1.0"),
+    ]
+    assert compiled.code == ("shop.find", "shop.pay"), "only a node that has both may run it"
+    nodes[0] |= {"actionType": "shop.bill", "parameters": {"street": "a", "city": "b"}}
+    with pytest.raises(InvalidDefinition) as caught:
+        await commands.workflows.pin(json.dumps(document))
+    assert [problem.field for problem in caught.value.problems] == ["nodes.code.policies.onCrash"]
+
+
+@pytest.mark.parametrize(("written", "limit"), [({}, 120.0), ({"timeout": "5s"}, 5.0), ({"timeout": "10m"}, 600.0)])
+async def test_the_time_limit_of_an_action_applies_where_its_step_states_none(
+    commands: Commands, written: dict[str, Any], limit: float
+) -> None:
+    compiled = await commands.workflows.compile(steps("shop.pay", {"amount": 5}, **written))
+    assert compiled.graph.steps[0].timeout == limit
 
 
 def test_an_action_that_this_process_does_not_know_is_not_checked() -> None:

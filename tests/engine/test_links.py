@@ -13,6 +13,8 @@ from detent.run.journal import decode_data
 from detent.run.links import Link
 from detent.run.outcomes import Done, Finish, Outcome
 from detent.store.rows import MessageKind
+from tests.callers import commands_of
+from tests.engine.commands import save, start
 from tests.engine.rig import Rig, rig, virtual
 
 ITEM = Link("monday", "item", "17", url="https://m.example/17")
@@ -188,3 +190,19 @@ async def test_a_flush_with_an_unknown_end_claims_each_link_once() -> None:
         gate.set()
         assert await world.ended(run) == "completed"
         assert [row.run for row in world.store.links.values()] == [run]
+
+
+@virtual
+async def test_a_run_that_repeats_another_takes_over_its_resources_and_a_stranger_does_not() -> None:
+    async with rig() as world:
+        engine = await world.engine()
+        await save(world, "w", {"a": {}})
+        world.hands.scripts["a"] = linking(ITEM)
+        first = (await start(engine, "w")).run
+        assert await world.ended(first) == "completed"
+        again = (await commands_of(engine, "ann").reruns.rerun(show(RUN, first))).run
+        assert await world.ended(again) == "completed"
+        assert [row.run for row in world.store.links.values()] == [again]
+        stranger = (await start(engine, "w")).run
+        assert await world.ended(stranger) == "failed"
+        assert error_of(world, stranger, "a").detail["run_id"] == show(RUN, again)

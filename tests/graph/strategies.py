@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from detent.graph.model import Edge, Ending, FailurePolicy, Graph, Join, OnCrash, Retry, Route, Step, StepKind
+from detent.graph.model import Edge, Ending, FailurePolicy, Graph, Join, OnCrash, Probe, Retry, Route, Step, StepKind
 
 SECONDS = st.floats(min_value=0, max_value=1e9, allow_nan=False)
 TEXT = st.text(st.characters(codec="utf-8"), max_size=12)
@@ -45,6 +45,7 @@ def steps(draw: st.DrawFn, name: str) -> Step:
         priority=draw(st.none() | st.integers(-9, 9)),
         rerender=draw(st.booleans()),
         title=draw(st.none() | TEXT),
+        probe=draw(st.none() | st.builds(Probe, TEXT, st.none() | TEXT)),
     )
 
 

@@ -81,6 +81,7 @@ def settled(state: RunState, woken: frozenset[int] = frozenset()) -> dict[str, A
         *("strikes", "suspect_until", "readers", "let_go", "readable", "readable_bytes", "dropped", "last"),
         "gathered",
         *("paused_at", "paused_step", "opens_at", "reused", "reused_maps", "reused_skips", "left_out", "doubts"),
+        *("probes", "refuted"),
         *(
             "is_finished",
             "finisher",

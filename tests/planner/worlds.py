@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from dataclasses import replace
 
@@ -23,6 +24,7 @@ from detent.graph.model import (
     Join,
     OnCrash,
     Overflow,
+    Probe,
     Repeat,
     Retry,
     Route,
@@ -120,8 +122,13 @@ def _questions(source: str) -> tuple[str, ...]:
     return (f"tasks.{source}.status == 'success'", f"tasks.{source}.nothing.such == 1", "1 < 2", "1 > 2")
 
 
+#: What happens to an attempt whose node died.
+CRASH_RULES = (OnCrash.RETRY, OnCrash.RETRY, OnCrash.RETRY, OnCrash.FAIL, OnCrash.ASK, OnCrash.PROBE)
+
+
 def _step(rng: random.Random, name: str, needs: list[str]) -> Step:
     kind = rng.choice(KINDS)
+    on_crash = OnCrash.RETRY if kind is StepKind.SUBWORKFLOW else rng.choice(CRASH_RULES)
     guards = _questions(rng.choice(needs)) if needs else ("1 == 1", "1 == 2", "trigger.body.missing")
     return Step(
         name,
@@ -131,9 +138,8 @@ def _step(rng: random.Random, name: str, needs: list[str]) -> Step:
         join=rng.choice(tuple(Join)),
         retry=Retry(attempts=rng.choice((1, 2, 3)), delay=rng.choice((0.0, 1.0, 60.0))),
         delay=rng.choice((0.0, 5.0)) if rng.random() < 0.15 else None,
-        on_crash=OnCrash.RETRY
-        if kind is StepKind.SUBWORKFLOW
-        else rng.choice((OnCrash.RETRY, OnCrash.RETRY, OnCrash.FAIL, OnCrash.ASK)),
+        on_crash=on_crash,
+        probe=Probe("bank.find") if on_crash is OnCrash.PROBE else None,
         timeout=rng.choice((None, 30.0)),
         repeat=rng.choice(REPEATS) if kind in (StepKind.ACTION, StepKind.HTTP) and rng.random() < 0.15 else None,
         route=rng.choice(tuple(Route)),
@@ -252,6 +258,10 @@ class World:
             self._tell(self._news_of(index, child.id))
             return
         number = self.play.state.attempt_number(index)
+        if index in self.play.state.probes:
+            output = self.rng.choice(({"happened": True, "output": 1}, {"happened": False}, {"happened": None}))
+            self._tell(events.AttemptEnded(index, number, Done(json.dumps({"output": output}).encode()), 1.0))
+            return
         wants_more = self.trouble and self.rng.random() < 0.25
         outcome = self._flow_control() if wants_more else self._outcome()
         if child is not None:

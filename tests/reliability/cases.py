@@ -25,6 +25,7 @@ CASES: Final[dict[str, str]] = {
     "A18": "the database goes away during recovery: nothing is stranded",
     "A19": "a graceful stop during an effect: it finishes, or is released and made again; it counts against no step",
     "A20": "all nodes are gone for an hour: everything due goes on afterwards, oldest first",
+    "A21": "killed between an effect and its commit, with a probe: it is asked, and nothing happens twice",
     "B1": "PostgreSQL crashes and restarts under load",
     "B2": "a commit is applied and its reply lost",
     "B3": "a commit is lost before it reaches the server",

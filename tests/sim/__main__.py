@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from tests.sim import link_bugs, map_bugs, test_child_steps, test_functions
+from tests.sim import link_bugs, map_bugs, probe_bugs, test_child_steps, test_functions
 from tests.sim.campaign import cheapest, kill, run_campaign
 from tests.sim.child_world import ChildWorld, MapWorld
 from tests.sim.collecting_world import CollectingWorld
@@ -18,6 +18,7 @@ from tests.sim.counters import Counters
 from tests.sim.function_world import FunctionWorld
 from tests.sim.link_world import LinkWorld
 from tests.sim.mutants import FOUND, MUTANTS, RECORD, Mutant
+from tests.sim.probe_world import ProbeWorld
 from tests.sim.world import World
 
 WORLDS = 5_000
@@ -38,6 +39,7 @@ SORTS: Final = {
     "children": Sort(ChildWorld, test_child_steps.MUTANTS),
     "maps": Sort(MapWorld, map_bugs.MUTANTS),
     "links": Sort(LinkWorld, link_bugs.MUTANTS),
+    "probes": Sort(ProbeWorld, probe_bugs.MUTANTS),
     "functions": Sort(FunctionWorld, (*test_functions.MUTANTS, *test_functions.FAMILY)),
     "collecting": Sort(CollectingWorld, test_functions.CONTINUING),
 }

@@ -416,6 +416,8 @@ class Checks:
                 story.early[entry.step] = bytes(data.result)
             case Kind.RETRY if data.released:
                 pass
+            case Kind.RETRY if data.probe is not None:
+                self._effects.check_probe(story, entry, data)
             case Kind.RETRY if self._flow.is_of_people(story, entry, data) or self._flow.is_of_step(story, entry, data):
                 pass
             case Kind.RETRY:
@@ -464,6 +466,9 @@ class Checks:
         kind = prepared.kind
         if kind is StepKind.SUBWORKFLOW or prepared.items is not None:
             return  # it has rules of its own
+        if data.probe is not None:
+            self._effects.check_probe(story, entry, data)
+            return
         if self._flow.is_of_people(story, entry, data) or self._flow.is_of_step(story, entry, data):
             return
         if data.by is not None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from detent.instant import micros
 from detent.planner.judge import TEMPLATE_ERROR
 from detent.run.call import StepCall
-from detent.run.journal import Entry, EntryData
+from detent.run.journal import Entry, EntryData, ProbeAnswer
 from detent.run.links import CONFLICT
 from detent.run.outcomes import Done, Fail
 from detent.run.state import Phase
@@ -55,6 +55,22 @@ class EffectRules:
                 raise Violation(f"{entry.step} succeeded with what the outside world did not answer")
         elif isinstance(effect.outcome, Done) and data.error.code not in ("timeout", CONFLICT):
             raise Violation(f"{entry.step} failed though its effect succeeded")
+
+    def check_probe(self, story: Story, entry: Entry, data: EntryData) -> None:
+        """What the journal says of an attempt whose node died is what the outside world saw."""
+        assert data.probe is not None
+        if story.prepared.numbers[entry.step or ""] not in story.state_before().probes:
+            raise Violation(f"a probe answered for {entry.step}, which was not in doubt")
+        effects = self._ledger.of(story.row.id, entry.step or "")
+        has_happened = any(one.happened for one in effects)
+        if data.probe.answer is ProbeAnswer.HAPPENED:
+            if not any(one.happened and one.attempt == entry.attempt for one in effects):
+                raise Violation(f"{entry.step} ended with attempt {entry.attempt}, which did not happen")
+            self._count("step ended by its probe")
+        elif data.probe.answer is ProbeAnswer.DID_NOT_HAPPEN:
+            if has_happened:
+                raise Violation(f"{entry.step} is tried again although it happened")
+            self._count("step tried again after its probe")
 
     def check_retry(self, story: Story, entry: Entry, data: EntryData) -> None:
         """Not more often than allowed, and not sooner than the server asked for."""

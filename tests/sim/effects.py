@@ -22,7 +22,8 @@ from tests.sim.swarm import Swarm
 @dataclass(slots=True)
 class Effect:
     """One attempt as the outside world saw it. `is_stray`: its node had lost the run, and could not know. `parks`: how
-    often the run had been given up by then. `same`: what now() and uuid() were."""
+    often the run had been given up by then. `same`: what now() and uuid() were. `happened`: only a probe can see that
+    if the node dies."""
 
     key: str
     attempt: int
@@ -32,6 +33,7 @@ class Effect:
     is_stray: bool = False
     is_over: bool = False
     parks: int = 0
+    happened: bool = False
 
 
 class Ledger:
@@ -70,6 +72,8 @@ class SimExecutor:
         self._begins, self._kill, self._is_deadly = begins, kill, is_deadly
         self._count = count
         self.links: Callable[[], tuple[Link, ...]] = tuple  # what a success names
+        self.probe: Callable[[StepCall], Coroutine[Any, Any, Outcome] | None] = lambda call: None
+        self.decide: Callable[[Effect], Outcome | None] = lambda effect: None  # what is answered to an effect
         self.is_healed = False
         self.works: list[Coroutine[Any, Any, Outcome]] = []
 
@@ -80,11 +84,15 @@ class SimExecutor:
         moved = self._moves(call)
         if moved is not None:
             return moved  # and nothing was begun
+        answer = self.probe(call)
+        if answer is not None:
+            self.works.append(answer)
+            return answer
         effect = self._begins(call)
         if self._is_deadly(call):
             self._kill()
         elif self.kind is StepKind.ACTION and self._rng.random() < 0.5:
-            effect.outcome = self._answer()
+            effect.outcome = self._answer(effect)
             effect.is_over = True
             return effect.outcome
         work = self._work(effect)
@@ -101,7 +109,7 @@ class SimExecutor:
             raise
         finally:
             effect.is_over = True
-        effect.outcome = self._answer()
+        effect.outcome = self._answer(effect)
         if isinstance(effect.outcome, Fail) and self._rng.random() < 0.2:
             self._break()
         return effect.outcome
@@ -112,11 +120,11 @@ class SimExecutor:
             raise asyncio.CancelledError
         raise ValueError("an executor that raises")
 
-    def _answer(self) -> Outcome:
-        wish = self._wish()
+    def _answer(self, effect: Effect) -> Outcome:
+        wish = self.decide(effect) or self._wish()
         if wish is not None:
             return wish
-        if not self.is_healed and self._rng.random() < self._swarm.failing:
+        if not self.is_healed and not effect.happened and self._rng.random() < self._swarm.failing:
             return Fail(
                 StepError("http_status", "the server answered 503"),
                 b'{"status_code":503}',

@@ -10,7 +10,7 @@ import msgspec
 
 from detent.graph.model import StepKind
 from detent.instant import SECOND
-from detent.planner.apply import UNCERTAIN
+from detent.planner.suspects import UNCERTAIN
 from detent.run.state import Phase
 from detent.store.rows import MessageKind
 from tests.sim.node import SimNode

@@ -8,6 +8,7 @@ from typing import Any, Final
 from msgspec.structs import replace as changed
 
 from detent.engine.records.links import LinkClaims
+from detent.store.memory.links import MemoryLinks
 from detent.store.rows import Flush, Flushed
 from tests.sim.mutants import Mutant
 from tests.sim.store import ModelStore
@@ -48,6 +49,10 @@ def _of_another(self: Any, claim: Any, owners: Any) -> None:
     _owners_known(self, claim, {**owners, **{key: bytes(16) for key in own}})
 
 
+def _anybody(self: Any, run: bytes) -> set[bytes]:
+    return set(self.table)
+
+
 def meeting(swarm: Swarm) -> Swarm:
     """Several nodes, many runs, slow statements, and little else."""
     calm = replace(swarm, jumps=0.0, outages=0.0, edits=0.0, schedules=0.0, deadly=0.0, moves=0.0, arrests=0.0)
@@ -65,6 +70,11 @@ MUTANTS: Final = (
     Mutant(
         "a step ends before its links are durable",
         patches=((LinkClaims, "claim_outcome", _end_at_once),),
+        bend=meeting,
+    ),
+    Mutant(
+        "a resource is handed over to any run",
+        patches=((MemoryLinks, "_ended_origins", _anybody),),
         bend=meeting,
     ),
     Mutant("a resource of another run is taken", patches=((LinkClaims, "owners_known", _of_nobody),), bend=meeting),

@@ -1,7 +1,7 @@
 """A world whose steps name resources, of which there are few, so that runs meet at them.
 
-A step succeeds only after its run has every resource that it names; it fails with the run that has one; no resource
-changes hands; and all nodes claim in one order.
+A step succeeds only after its run has every resource that it names; it fails with the run that has one; a resource
+changes hands only to a run that repeats its owner, which has ended; and all nodes claim in one order.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ class LinkWorld(World):
     def __init__(self, seed: int, *args: Any, **kwargs: Any) -> None:
         super().__init__(seed, *args, **kwargs)
         self._chance = random.Random(seed + 1)
+        self._had: dict[LinkKey, set[bytes]] = {}  # every run that had a resource
         self._orders: deque[tuple[bytes, list[LinkKey]]] = deque(maxlen=LATEST)
 
     def make_node(self, number: int) -> SimNode:
@@ -56,12 +57,30 @@ class LinkWorld(World):
     def _watched(self, verb: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         before = dict(self.database.model.links)
         result = super()._watched(verb, args, kwargs)
+        if verb == "hand_over_links":
+            self._check_heirs(before)
+        for key, row in self.database.model.links.items():
+            self._had.setdefault(key, set()).add(row.run)
         if verb == "flush" and result is not None:
             self._check_owners(before)
             self._check_order(args[0], args[2])
             for entry in args[2].entries:
                 self._check_entry(entry, before)
         return result
+
+    def _check_heirs(self, before: dict[LinkKey, LinkRow]) -> None:
+        model = self.database.model
+        for key, row in model.links.items():
+            was = before[key].run
+            if row.run == was:
+                continue
+            repeated, origin = set(), model.table[row.run].new.origin
+            while origin is not None:
+                repeated.add(origin)
+                origin = model.table[origin].new.origin
+            if was not in repeated or model.table[was].is_open():
+                self.fail(f"{key} was handed over to a run that does not repeat its owner, or too soon")
+            self.counters.add("resource was handed over")
 
     def _check_owners(self, before: dict[LinkKey, LinkRow]) -> None:
         links = self.database.model.links
@@ -93,7 +112,8 @@ class LinkWorld(World):
         if error is not None and error.code == CONFLICT:
             key = (entry.tenant, error.detail["system"], error.detail["type"], error.detail["id"])
             owner = before[key].run if key in before else b""
-            if owner == entry.run or show(RUN, owner) != error.detail["run_id"]:
+            had = {show(RUN, run) for run in self._had.get(key, ())}  # it may have been handed over since
+            if owner == entry.run or error.detail["run_id"] not in had:
                 self.fail(f"{entry.step} failed because of {key}, which belongs to {owner.hex()}")
             self.counters.add("resource belonged to another run")
         elif error is None and effect is not None and isinstance(effect.outcome, Done):

@@ -48,6 +48,37 @@ async def test_a_node_that_is_gone_claims_nothing(store: Store) -> None:
     assert await store.letters(1, limit=9) == []
 
 
+async def test_a_resource_is_handed_over_to_a_run_that_repeats_its_owner(store: Store) -> None:
+    node = await Node.register(store)
+    first, stranger = await node.started(), await node.started()
+    assert (
+        await node.unlinked(link(first, "a"), link(first, "b", url="https://m.example/b"), link(stranger, "c")) == set()
+    )
+    second = await node.started(origin=first, origin_kind="retry")
+    third = await node.started(origin=second, origin_kind="retry")
+    claims = [link(third, id_, step="s9") for id_ in "dcba"]
+    keys = {claim.id: claim.key for claim in claims}
+    assert await store.hand_over_links(third, claims) == {keys["a"]: first, keys["b"]: first, keys["c"]: stranger}, (
+        "its owner has not ended"
+    )
+    assert await node.flush(ends=[end(first), end(second), end(stranger)])
+    assert await store.hand_over_links(third, claims) == {keys["a"]: third, keys["b"]: third, keys["c"]: stranger}
+    found = [(row.id, row.step, row.url) for row in await store.run_links(1, third, limit=9)]
+    assert found == [("a", "s9", None), ("b", "s9", "https://m.example/b")]
+    assert await store.hand_over_links(third, []) == {}
+
+
+async def test_of_two_runs_that_repeat_the_same_one_the_first_gets_its_resource(store: Store) -> None:
+    node = await Node.register(store)
+    first = await node.started()
+    assert await node.unlinked(link(first)) == set()
+    assert await node.flush(ends=[end(first)])
+    runs = [await node.started(origin=first, origin_kind="retry") for _ in range(2)]
+    found = await asyncio.gather(*(store.hand_over_links(run, [link(run)]) for run in runs))
+    assert found[0] == found[1]
+    assert found[0][link(first).key] in runs
+
+
 async def test_the_same_id_of_another_tenant_system_or_type_is_another_resource(store: Store) -> None:
     node = await Node.register(store)
     runs = [await node.started() for _ in range(5)]

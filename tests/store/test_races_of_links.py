@@ -12,12 +12,13 @@ from detent.ids import new_id
 from detent.store.factory import open_store
 from detent.store.links import NewLink
 from detent.store.rows import Flush
+from detent.store.sql import link_verbs
 from detent.store.sql.mysql.connection import StatementRefused
 from detent.store.sql.mysql.flush import blob
 from detent.store.sql.mysql.store import MysqlStore
 from detent.store.sql.postgres.store import PostgresStore
 from tests.store import wires
-from tests.store.make import Node, entry, link
+from tests.store.make import Node, end, entry, link
 from tests.store.sessions import session, somebody_waits
 
 pytestmark = pytest.mark.slow
@@ -147,6 +148,89 @@ async def test_a_claim_decided_in_one_snapshot_sees_no_owner_and_ours_does_on_ma
         await third.send("rollback")
         assert await ours == {(link(run).key, run)}
         assert await mariadb_store.link_owners([link(run).key]) == {link(run).key: owner}
+
+
+#: Does not look whether the owner is still the one that was read.
+TAKE = "update link set run = $2 where tenant = 1 and system = 'monday' and type = 'item' and id = $1"
+HOLDS = "select 1 from link where id = '{}' for update nowait"
+
+
+def take_text(id_: str, run: bytes) -> str:
+    place = f"tenant = 1 and \"system\" = 'monday' and type = 'item' and id = '{id_}'"
+    return f"update link set run = {blob(run)} where {place}"
+
+
+async def _repeated(node: Node, *ids: str) -> tuple[bytes, bytes]:
+    """Two runs that repeat one that has ended and had these resources."""
+    first = await node.started()
+    assert await node.unlinked(*(link(first, id_) for id_ in ids)) == set()
+    assert await node.flush(ends=[end(first)])
+    return await node.started(origin=first), await node.started(origin=first)
+
+
+async def test_a_resource_that_is_handed_over_meanwhile_is_not_taken_from_its_new_owner_on_postgresql(
+    postgres_store: PostgresStore, postgres_database: str
+) -> None:
+    node = await Node.register(postgres_store)
+    one, two = await _repeated(node, "17", "18")
+    async with (
+        session(postgres_database) as other,
+        session(postgres_database) as third,
+        session(postgres_database) as see,
+    ):
+        async with other.transaction():
+            for id_ in ("17", "18"):
+                await other.execute(TAKE, id_, one)
+            wrong = asyncio.create_task(third.execute(TAKE, "18", two))
+            ours = asyncio.create_task(postgres_store.hand_over_links(two, [link(two)]))
+            await somebody_waits(see, 2)
+        await wrong
+        assert await ours == {link(one).key: one}
+    keys = [link(one).key, link(one, "18").key]
+    assert await postgres_store.link_owners(keys) == {keys[0]: one, keys[1]: two}, "the wrong variant took it"
+
+
+async def test_a_resource_that_is_handed_over_meanwhile_is_not_taken_from_its_new_owner_on_mariadb(
+    mariadb_store: MysqlStore, mariadb_database: str
+) -> None:
+    node = await Node.register(mariadb_store)
+    one, two = await _repeated(node, "17", "18")
+    async with (
+        wires.wire(mariadb_database) as other,
+        wires.wire(mariadb_database) as third,
+        wires.wire(mariadb_database) as see,
+    ):
+        await other.send_all(("start transaction", take_text("17", one), take_text("18", one)))
+        wrong = asyncio.create_task(third.send(take_text("18", two)))
+        ours = asyncio.create_task(mariadb_store.hand_over_links(two, [link(two)]))
+        await wires.somebody_waits(see, 2)
+        await other.send("commit")
+        await wrong
+        assert await ours == {link(one).key: one}
+    keys = [link(one).key, link(one, "18").key]
+    assert await mariadb_store.link_owners(keys) == {keys[0]: one, keys[1]: two}, "the wrong variant took it"
+
+
+@pytest.mark.parametrize("is_sorted", [True, False])
+async def test_a_hand_over_that_waits_has_locked_nothing_that_comes_later_in_order(
+    postgres_store: PostgresStore, postgres_database: str, is_sorted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not is_sorted:
+        monkeypatch.setattr(link_verbs, "sorted", lambda claims, key: list(claims), raising=False)
+    node = await Node.register(postgres_store)
+    _, run = await _repeated(node, "a", "b")
+    async with session(postgres_database) as other, session(postgres_database) as see:
+        async with other.transaction():
+            await other.execute(HOLDS.format("a"))
+            ours = asyncio.create_task(postgres_store.hand_over_links(run, [link(run, "b"), link(run, "a")]))
+            await somebody_waits(see)
+            if is_sorted:
+                await other.execute(HOLDS.format("b"))
+            else:
+                with pytest.raises(asyncpg.LockNotAvailableError):  # two of these would wait for each other
+                    async with other.transaction():
+                        await other.execute(HOLDS.format("b"))
+        assert set((await ours).values()) == {run}
 
 
 @pytest.fixture(params=["postgres", "mariadb"])

@@ -3194,6 +3194,7 @@ export interface components {
             error: components["schemas"]["StepFailure"] | null;
             /** Format: date-time */
             finished_at: string;
+            probe?: components["schemas"]["ProbeDocument"] | null;
             retry_at: string | null;
             /** Format: date-time */
             started_at: string;
@@ -3208,6 +3209,7 @@ export interface components {
             error: components["schemas"]["StepFailure"] | null;
             /** Format: date-time */
             finished_at: string;
+            probe?: components["schemas"]["ProbeDocument"] | null;
             retry_at: string | null;
             /** Format: date-time */
             started_at: string;
@@ -3547,6 +3549,7 @@ export interface components {
             notes: string[];
             page?: components["schemas"]["PageDocument"] | null;
             pages?: string[];
+            probe?: components["schemas"]["ProbeDocument"] | null;
             result: unknown;
             retry_at: string | null;
             run_status: string | null;
@@ -4106,6 +4109,11 @@ export interface components {
         PastAttemptDocumentPage: {
             data: components["schemas"]["PastAttemptDocument"][];
             next_cursor?: string | null;
+        };
+        /** ProbeDocument */
+        ProbeDocument: {
+            action: string;
+            answer: string;
         };
         /** ProgressDocument */
         ProgressDocument: {
@@ -4675,6 +4683,7 @@ export interface components {
             notes: string[];
             page?: components["schemas"]["PageDocument"] | null;
             pages?: string[];
+            probe?: components["schemas"]["ProbeDocument"] | null;
             result: unknown;
             retry_at: string | null;
             run_id: string;

@@ -226,6 +226,7 @@ _REASONS: Final = {
     "child": ("◇", "magenta"),
     "paused": ("‖", "yellow"),
     "uncertain": ("?", "red"),
+    "probe": ("?", "yellow"),
     "ready": ("·", "cyan"),
     "callback": ("◇", "magenta"),
     "retry": ("↻", "yellow"),

@@ -86,6 +86,8 @@ def _ended(entry: Document) -> Iterator[JournalLine]:
         words.append(f"in attempt {entry['attempt']}")
     if entry["by"]:
         words.append(f"by {one_line(entry['by'])}")
+    if entry.get("probe"):
+        words.append(_probed(entry))
     if entry.get("finished"):
         words.append("and finished the run")
     yield JournalLine(
@@ -93,11 +95,23 @@ def _ended(entry: Document) -> Iterator[JournalLine]:
     )
 
 
+def _probed(entry: Document) -> str:
+    """Say how the outcome of an attempt is known whose node died."""
+    probe = entry["probe"]
+    words = {"happened": "it happened", "did_not_happen": "it did not happen"}.get(probe["answer"], "unknown")
+    return f"(its node died; {one_line(probe['action'])} says: {words})"
+
+
 def _retry(entry: Document) -> Iterator[JournalLine]:
+    if entry.get("probe") and not entry["retry_at"]:
+        words = f"uncertain {_probed(entry)}"
+        yield JournalLine(entry["at"], entry["step"], "paused", words, _took(entry), _error_text(entry["error"]))
+        return
     again = f"again in {_span(entry['at'], entry['retry_at'])}" if entry["retry_at"] else "again"
     by = f", requested by {one_line(entry['by'])}" if entry["by"] else ""
     ended = f"attempt {entry['attempt']} {entry['status'] or 'over'}, " if entry["attempt"] else ""
-    words = f"{ended}{again}{by}"
+    said = f" {_probed(entry)}" if entry.get("probe") else ""
+    words = f"{ended}{again}{by}{said}"
     yield JournalLine(entry["at"], entry["step"], "scheduled", words, _took(entry), _error_text(entry["error"]))
 
 

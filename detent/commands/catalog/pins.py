@@ -7,19 +7,19 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from detent.catalog.action import ActionFacts
 from detent.catalog.connections import EnvironmentConnections, connection_of
-from detent.catalog.parameters import constant_misfits
+from detent.catalog.parameters import constant_misfits, no_probe
 from detent.commands.catalog.rows import definition_of, effect_of
 from detent.errors import Problem
 from detent.forms.compile import FORMS
 from detent.forms.compiled import Compiled
 from detent.forms.kinds import user_actions
 from detent.graph.check import called_actions
-from detent.graph.model import Graph, Step
+from detent.graph.model import Graph, OnCrash, Probe, Step
 from detent.store.catalog_rows import ActionRow, ConnectorRow
 from detent.store.protocol import Store
 from detent.views.catalog import stored_connector
@@ -38,16 +38,20 @@ class Pinned(NamedTuple):
 async def pin_actions(
     store: Store, tenant: int, compiled: Compiled, served: Sequence[str], connections: EnvironmentConnections
 ) -> Pinned:
-    """Pin the actions of a definition that are data. `served` is the code that this process has."""
+    """Pin the actions of a definition that are data, and the probes of its steps. `served` is the code that this
+    process has."""
     rows = {row.id: row for row in await store.newest_actions(tenant, compiled.code)}
-    if any(row.definition is not None for row in rows.values()):
-        code = {*served, *(name for offer in await store.offers() for name in offer.actions)}
+    asked = _probes(compiled.graph, rows)
+    rows |= {row.id: row for row in await store.newest_actions(tenant, sorted({*asked.values()} - rows.keys()))}
+    code = set(served)
+    if asked or any(row.definition is not None for row in rows.values()):
+        code |= {name for offer in await store.offers() for name in offer.actions}
         rows = {name: row for name, row in rows.items() if row.definition is None or name not in code}
-    if not rows:
+    if not rows and not has_probes(compiled.graph):
         return Pinned(compiled)
     calls = [(step, rows[name]) for step, name in called_actions(compiled.graph) if name in rows]
     versions = {step: row.version for step, row in calls if row.definition is not None}
-    steps = tuple(_pinned(step, versions) for step in compiled.graph.steps)
+    steps = tuple(_pinned(step, versions, asked.get(step.name), rows) for step in compiled.graph.steps)
     graph = dataclasses.replace(compiled.graph, steps=steps)
     made = dataclasses.replace(
         compiled,
@@ -62,7 +66,8 @@ async def pin_actions(
     missing = _missing(calls, configs, described, connections)
     made = dataclasses.replace(made, warnings=(*made.warnings, *missing))
     misfits = [problem for step, row in calls for problem in _misfits(step, row, configs[step].get("with"))]
-    return Pinned(made, (*disabled, *misfits))
+    unprobed = [problem for step in steps if (problem := _probe_problem(step, rows, code))]
+    return Pinned(made, (*disabled, *misfits, *unprobed))
 
 
 def _missing(
@@ -83,10 +88,43 @@ def _missing(
     return list(found)
 
 
-def _pinned(step: Step, versions: dict[str, str]) -> Step:
+def _pinned(step: Step, versions: dict[str, str], probe: str | None, rows: Mapping[str, ActionRow]) -> Step:
+    if probe is not None:
+        row = rows.get(probe)
+        version = None if row is None or row.definition is None else row.version
+        step = dataclasses.replace(step, probe=Probe(probe, version))
     if step.name not in versions:
         return step
     return dataclasses.replace(step, config={**step.config, "version": versions[step.name]})
+
+
+def has_probes(graph: Graph) -> bool:
+    """Return whether a step of a graph asks a probe after a crash."""
+    return any(step.on_crash is OnCrash.PROBE for step in graph.steps)
+
+
+def _probes(graph: Graph, rows: Mapping[str, ActionRow]) -> dict[str, str]:
+    """Return the probe of each step that asks one, as its action declares it."""
+    found = {}
+    for step in graph.steps:
+        row = rows.get(str(step.config.get("action")))
+        if step.on_crash is not OnCrash.PROBE:
+            continue
+        if step.probe is not None:
+            found[step.name] = step.probe.action
+        elif row is not None and (probe := effect_of(row.effect).probe) is not None:
+            found[step.name] = probe if row.definition is None else f"{row.connector}.{probe}"
+    return found
+
+
+def _probe_problem(step: Step, rows: Mapping[str, ActionRow], code: Collection[str]) -> Problem | None:
+    if step.on_crash is not OnCrash.PROBE:
+        return None
+    if step.probe is None:
+        return no_probe(step.name, str(step.config.get("action")))
+    if step.probe.action in rows or step.probe.action in code:
+        return None
+    return Problem(f"steps.{step.name}.on_crash", f"its probe {step.probe.action!r} does not exist; no node has it")
 
 
 def _problem(step: str, row: ActionRow) -> Problem | None:
@@ -120,7 +158,7 @@ def _warnings(
             continue  # `check_actions` knows code
         if row.deprecation and row.enabled:
             found.append(f"{where}: the action {row.id!r} is deprecated: {row.deprecation}")
-        if attempts[step] > 1 and not effect_of(row.effect).is_repeatable:
+        if step in compiled.retried and attempts[step] > 1 and not effect_of(row.effect).is_repeatable:
             found.append(
                 f"{where}: {row.id!r} does not say what a repeated attempt does, and this step may be tried"
                 f" {attempts[step]} times; it may have its effect more than once"

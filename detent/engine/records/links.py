@@ -1,9 +1,10 @@
 """Claims of resource links: a step that names resources ends after its run owns them.
 
 A step that succeeded with links has no entry yet. First its claims are written. The store answers which of them it did
-not insert. Only then, and only for these, it is asked whose they are. If another run has one of the resources, the step
-fails. Otherwise it ends as it did. The entry could not be written together with the claims: everything that was decided
-because of the success would be in the journal beside a conflict.
+not insert. Only then, and only for these, it is asked whose they are. A resource of a run that this one repeats or
+continues is handed over to it. If another run has one of the resources, the step fails. Otherwise it ends as it did.
+The entry could not be written together with the claims: everything that was decided because of the success would be in
+the journal beside a conflict.
 """
 
 from __future__ import annotations
@@ -137,7 +138,12 @@ class LinkOwners:
             return IDLE
         keys = sorted({row.key for claim in asked for row in claim.rows})
         owners = await self._store.link_owners(keys)
+        inherited = {}
+        for claim in asked:
+            others = [row for row in claim.rows if owners.get(row.key, claim.run.id) != claim.run.id]
+            if others:  # they may belong to a run that this one repeats
+                inherited[claim] = await self._store.hand_over_links(claim.run.id, others)
         del self._claims.asked[: len(asked)]
         for claim in asked:
-            self._claims.owners_known(claim, owners)
+            self._claims.owners_known(claim, {**owners, **inherited.get(claim, {})})
         return 0.0

@@ -117,6 +117,8 @@ def compile_graph(
         step_descriptions={node.name: node.description for node in nodes if node.description is not None},
         warnings=(*(warning for node in nodes for warning in node.warnings), *_too_long(graph, nodes), *remarks),
         tests=read_text_tests(fields.get("tests"), "tests", problems, graph),
+        retried=frozenset(node.name for node in nodes if node.is_retried),
+        limited=frozenset(node.name for node in nodes if node.is_limited),
     )
     problems.raise_if_any()
     return compiled

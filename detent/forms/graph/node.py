@@ -19,6 +19,7 @@ from detent.forms.kinds import (
     child_config,
     read_action,
     read_map,
+    read_on_crash,
     read_repeat,
 )
 from detent.forms.names import check_step_name, read_priority, read_queue
@@ -136,6 +137,8 @@ class WrittenNode:
     retry: Retry = NO_RETRY
     timeout: float | None = None
     on_crash: OnCrash = OnCrash.RETRY
+    is_retried: bool = False  # its retries are written
+    is_limited: bool = False  # its time limit is written
     join: Join = Join.ANY
     route: Route = Route.PARALLEL
     queue: str | None = None
@@ -266,8 +269,10 @@ def _read_policies(fields: Fields, node: WrittenNode, retry: Retry, timeout: flo
     limit = policies.number("timeoutMs", least=1, most=LONGEST_WAIT)
     node.timeout = timeout if limit is None else limit * MILLISECONDS
     node.rerender = policies.boolean("rerenderOnRetry", False)
-    node.on_crash = policies.choice("onCrash", OnCrash, OnCrash.RETRY)
+    node.on_crash = read_on_crash(policies, "onCrash", node.kind, repeat=fields.get("repeat") is not None)
     written = policies.mapping("retry")
+    node.is_limited = limit is not None
+    node.is_retried = written is not None
     node.retry = retry if written is None else _retry(Fields(written, policies.at("retry"), fields.problems))
 
 

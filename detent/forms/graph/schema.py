@@ -83,8 +83,8 @@ _POLICIES: Final[Schema] = {
             default=False,
         ),
         "onCrash": _choice(
-            "What happens to an attempt that was in flight when its process died: repeat it, fail, or pause the run "
-            "until a person says whether it happened.",
+            "What happens to an attempt that was in flight when its process died: repeat it, fail, pause the run "
+            "until a person says whether it happened, or ask the probe that its action declares.",
             [word.value for word in OnCrash],
             OnCrash.RETRY.value,
         ),

@@ -83,6 +83,8 @@ def compile_steps(
         trigger_schema=schema,
         warnings=(*(warning for step in written for warning in step.warnings), *remarks),
         tests=read_text_tests(fields.get("tests"), "tests", problems, graph),
+        retried=frozenset(step.name for step in written if step.is_retried),
+        limited=frozenset(step.name for step in written if step.is_limited),
     )
     problems.raise_if_any()
     return compiled

@@ -19,6 +19,7 @@ from detent.forms.kinds import (
     child_config,
     read_action,
     read_map,
+    read_on_crash,
     read_repeat,
     read_request,
     read_sleep,
@@ -111,6 +112,8 @@ class WrittenStep:
     retry: Retry = NO_RETRY
     timeout: float | None = None
     on_crash: OnCrash = OnCrash.RETRY
+    is_retried: bool = False  # its retries are written
+    is_limited: bool = False  # its time limit is written
     queue: str | None = None
     priority: int | None = None
     unclear: bool = False
@@ -227,7 +230,9 @@ def _tries(fields: Fields, written: WrittenStep) -> None:
         said = f'a number counts milliseconds; write "{fields.get("timeout"):g}s" for seconds'
         written.warnings.append(f"{fields.at('timeout')}: {said}")
     written.retry = read_retry(fields, _RETRY)
-    written.on_crash = fields.choice("on_crash", OnCrash, OnCrash.RETRY)
+    written.is_retried = bool(fields.written(RETRY_FIELDS))
+    written.is_limited = timeout is not None
+    written.on_crash = read_on_crash(fields, "on_crash", written.kind, repeat=fields.get("repeat") is not None)
 
 
 def _child(fields: Fields, written: WrittenStep) -> None:

@@ -228,6 +228,9 @@ def _lost(old: Prepared, state: RunState, new: Prepared, wish: MoveWish) -> list
             found.append(MoveReason(name, f"{is_now}: {kinds}"))
         elif index in state.maps and new.graph.steps[target].each != old.graph.steps[index].each:
             found.append(MoveReason(name, f"{is_now}: its items have begun, and version {wish.version} has others"))
+        elif index in state.probes and new.graph.steps[target].probe != old.graph.steps[index].probe:
+            words = f"its probe is asked whether it happened, and version {wish.version} has another probe"
+            found.append(MoveReason(name, f"{is_now}: {words}"))
         elif mapped != name and phase is Phase.WAITING:
             found.append(MoveReason(name, f"{is_now}: it cannot be renamed, because its name is part of the URL"))
     return found
@@ -455,6 +458,10 @@ class _Replaying(Settling):
             state.results[index] = how.result
         if old in was.doubts:
             state.doubts[index] = was.doubts[old]
+        if old in was.probes:
+            state.probes[index] = was.probes[old]
+        if old in was.refuted:
+            state.refuted[index] = was.refuted[old]
         if old in was.strikes:
             state.strikes[index] = was.strikes[old]
         if old in was.retried_at:

@@ -69,7 +69,8 @@ def _unknown(anchor: Anchor, names: Sequence[str]) -> str:
     return f"{side}: there is no step {anchor.name!r}{hint}"
 
 
-_CRASHES: Final = tuple(map(str, OnCrash))
+#: Only an action declares a probe.
+_CRASHES: Final = tuple(str(rule) for rule in OnCrash if rule is not OnCrash.PROBE)
 
 
 @dataclass(frozen=True, slots=True)

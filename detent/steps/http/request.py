@@ -14,7 +14,7 @@ from ipaddress import IPv4Address, IPv6Address
 from typing import Any, Final, Protocol
 
 import msgspec
-from multidict import CIMultiDict
+from multidict import CIMultiDict, istr
 from yarl import URL
 
 from detent.run.call import StepCall
@@ -26,8 +26,10 @@ METHODS: Final = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OP
 FOLLOWING_METHODS: Final = frozenset({"GET", "HEAD"})
 LONGEST_URL: Final = 8192
 
+_KEY_HEADER: Final = istr("Idempotency-Key")
+_CONTENT_TYPE: Final = istr("Content-Type")
+_ATTEMPT_HEADER: Final = istr("Detent-Attempt")
 _USER_AGENT: Final = f"detent/{VERSION}"
-_NO_HEADERS: Final[Mapping[str, str]] = {}
 _TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _NOT_IN_HEADER: Final = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _NOT_IN_URL: Final = re.compile(
@@ -133,18 +135,32 @@ class PreparedRequest(Protocol):
     def content_type(self) -> str | None: ...
 
 
+def usual_headers(checked: Mapping[str, str]) -> CIMultiDict[str]:
+    """Return the headers that every request of a connection has. `checked` are those of the connection."""
+    return CIMultiDict({"User-Agent": _USER_AGENT, **checked, "Accept-Encoding": "identity"})
+
+
 def build_prepared(
-    prepared: PreparedRequest, key: str, attempt: int, checked: Mapping[str, str] = _NO_HEADERS
+    prepared: PreparedRequest,
+    key: str,
+    attempt: int,
+    usual: CIMultiDict[str] | None = None,
+    checked: Mapping[str, str] | None = None,
 ) -> HttpRequest:
-    """Return a request that an action has written, with the headers that every request has. `checked` are headers that
-    need no check. Raise InvalidHttpRequest."""
-    headers = CIMultiDict({"User-Agent": _USER_AGENT, "Idempotency-Key": key, **checked})
+    """Return a request that an action has written, with its `usual_headers`; by default those of no connection.
+
+    `checked` are more headers that need no check; they do not replace usual ones. Raise InvalidHttpRequest."""
+    headers = usual_headers({}) if usual is None else usual.copy()
+    headers[_KEY_HEADER] = key
+    if checked is not None:
+        for name, value in checked.items():
+            headers.setdefault(name, value)
     if prepared.content_type is not None:
-        headers["Content-Type"] = prepared.content_type
+        headers[_CONTENT_TYPE] = prepared.content_type
     if prepared.headers:
         _add_headers(headers, prepared.headers)
-    headers["Detent-Attempt"] = str(attempt)
-    headers["Accept-Encoding"] = "identity"
+        headers["Accept-Encoding"] = "identity"
+    headers[_ATTEMPT_HEADER] = str(attempt)
     return HttpRequest(prepared.method, parse_target(prepared.url), headers, prepared.body)
 
 

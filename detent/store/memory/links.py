@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from detent.run.links import Reservation
 from detent.store.letters import EVERY_LETTER, LetterCriteria, LetterRow, LetterState
-from detent.store.links import LinkKey, LinkPlace, LinkRow
+from detent.store.links import MOST_ORIGINS, LinkKey, LinkPlace, LinkRow, NewLink
 from detent.store.memory.tables import MemoryTables
 from detent.store.rows import Flush
 
@@ -16,6 +16,25 @@ class MemoryLinks(MemoryTables):
 
     async def link_owners(self, keys: Sequence[LinkKey]) -> dict[LinkKey, bytes]:
         return {key: self.links[key].run for key in keys if key in self.links}
+
+    async def hand_over_links(self, run: bytes, claims: Sequence[NewLink]) -> dict[LinkKey, bytes]:
+        origins = self._ended_origins(run)
+        for claim in sorted(claims, key=lambda one: one.key):
+            known = self.links.get(claim.key)
+            if known is not None and known.run in origins:
+                self.links[claim.key] = known._replace(run=run, step=claim.step, url=claim.url or known.url)
+        return {claim.key: self.links[claim.key].run for claim in claims if claim.key in self.links}
+
+    def _ended_origins(self, run: bytes) -> set[bytes]:
+        found, row = set(), self.table.get(run)
+        for _ in range(MOST_ORIGINS):
+            origin = None if row is None else row.new.origin
+            row = None if origin is None else self.table.get(origin)
+            if row is None:
+                break
+            if not row.is_open():
+                found.add(row.new.id)
+        return found
 
     async def run_links(self, tenant: int, run: bytes, *, limit: int, offset: int = 0) -> list[LinkRow]:
         found = [row for row in self.links.values() if (row.tenant, row.run) == (tenant, run)]

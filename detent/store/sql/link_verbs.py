@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Select, and_, bindparam, delete, exists, or_, select, text, update
+from sqlalchemy import ColumnElement, Select, and_, bindparam, delete, exists, func, or_, select, text, update
 
 from detent.run.links import Reservation
-from detent.store.links import LinkKey, LinkPlace, LinkRow, LinkStore
+from detent.store.links import MOST_ORIGINS, LinkKey, LinkPlace, LinkRow, LinkStore, NewLink
 from detent.store.sql.access import Script, SqlAccess
 from detent.store.sql.compiler import InList, InsertIfAbsent
 from detent.store.sql.schema import link, reservation, run
 
+_origin: Final = run.alias("origin")
 _LINKS: Final = select(
     link.c.tenant, link.c.system, link.c.type, link.c.id, link.c.run, link.c.step, link.c.url, link.c.at
 )
@@ -33,6 +34,26 @@ DROP_LOOSE: Final = delete(link).where(
     link.c.id == bindparam("id"),
     link.c.run == bindparam("owner"),
     ~exists().where(run.c.id == bindparam("owner")),
+)
+#: The run that a run repeats or continues, and when that ended.
+ORIGIN: Final = (
+    select(_origin.c.id, _origin.c.ended_at)
+    .select_from(run.join(_origin, _origin.c.id == run.c.origin))
+    .where(run.c.id == bindparam("run"))
+)
+OWNER: Final = select(link.c.run).where(*_OF_TYPE, link.c.id == bindparam("id"))
+#: The owner is compared again: another run may have got the resource since it was read.
+HAND_OVER: Final = (
+    update(link)
+    .where(*_OF_TYPE, link.c.id == bindparam("id"), link.c.run == bindparam("owner"))
+    .values(
+        {
+            link.c.run: bindparam("new_run"),
+            link.c.step: bindparam("new_step"),
+            link.c.url: func.coalesce(bindparam("new_url"), link.c.url),
+        }
+    )
+    .returning(link.c.id)
 )
 RUN_LINKS: Final = (
     _LINKS.where(link.c.tenant == bindparam("tenant"), link.c.run == bindparam("run"))
@@ -113,6 +134,30 @@ class LinkVerbs(LinkStore):
                 else:
                     owners[tenant, system, type_, id_] = owner
         return owners
+
+    async def hand_over_links(self, run: bytes, claims: Sequence[NewLink]) -> dict[LinkKey, bytes]:
+        def hand_over() -> Script[dict[LinkKey, bytes]]:
+            ended, at = set(), run
+            for _ in range(MOST_ORIGINS):
+                rows = yield ORIGIN, {"run": at}
+                if not rows:
+                    break
+                at, ended_at = rows[0]
+                if ended_at is not None:
+                    ended.add(at)
+            owners: dict[LinkKey, bytes] = {}
+            # In one order, as every claim: two runs that take the same resources could wait for each other.
+            for claim in sorted(claims, key=lambda one: one.key):
+                place = _place(claim.key)
+                given = {"new_run": run, "new_step": claim.step, "new_url": claim.url}
+                while rows := (yield OWNER, place):
+                    owners[claim.key] = owner = rows[0][0]
+                    if owner not in ended:
+                        break
+                    yield HAND_OVER, {**place, **given, "owner": owner}
+            return owners
+
+        return await self._access.run_script(hand_over)
 
     async def run_links(self, tenant: int, run: bytes, *, limit: int, offset: int = 0) -> list[LinkRow]:
         values = {"tenant": tenant, "run": run, "limit": limit, "offset": offset}

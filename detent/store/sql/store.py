@@ -153,6 +153,7 @@ class SqlStore:
         self.action_names = catalog.action_names
         self.enable_action = catalog.enable_action
         self.link_owners = links.link_owners
+        self.hand_over_links = links.hand_over_links
         self.run_links = links.run_links
         self.find_links = links.find_links
         self.reserve = links.reserve
