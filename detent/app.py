@@ -16,6 +16,7 @@ from typing import Final
 
 from detent.auth.caller import Caller
 from detent.catalog.connections import EnvironmentConnections
+from detent.catalog.source import ConnectorSource
 from detent.clock import Clock, SystemClock
 from detent.commands import EngineCommands
 from detent.engine.background import Poller, Polling, Retention
@@ -77,10 +78,12 @@ async def build_app(
     tuning: Tuning | None = None,
     executors: Executors | None = None,
     templates: TemplatePort | None = None,
+    source: ConnectorSource | None = None,
     migrate: bool = False,
 ) -> AsyncIterator[App]:
     """Yield an app whose engine is started. Without `executors` it accepts starts, and other nodes run them.
-    `templates` is the port through which its executors render documents."""
+    `templates` is the port through which its executors render documents; `source` reads what is imported from an
+    address."""
     load_modules(settings.imports)
     clock = clock or SystemClock(settings.clock_skew)
     local_url = url_of(address or (settings.host, settings.port))
@@ -94,7 +97,7 @@ async def build_app(
         renderer = Renderer()
         stack.push_async_callback(renderer.close)
         # Before the engine starts: its first run may start a child, or render a document.
-        commands = _build_commands(settings, engine, renderer)
+        commands = _build_commands(settings, engine, renderer, source)
         if templates is not None:
             templates.render = _render_with(commands)
         await engine.start()
@@ -134,7 +137,9 @@ def _render_with(commands: EngineCommands) -> Render:
     return render
 
 
-def _build_commands(settings: Settings, engine: Engine, renderer: Renderer) -> EngineCommands:
+def _build_commands(
+    settings: Settings, engine: Engine, renderer: Renderer, source: ConnectorSource | None
+) -> EngineCommands:
     """Build the commands. On a shared database an action that this node lacks is valid: another node may have it."""
     alone = not is_shared(settings.database_url)
     known = (*CORE.names(), *registry.names()) if alone else None
@@ -146,6 +151,7 @@ def _build_commands(settings: Settings, engine: Engine, renderer: Renderer) -> E
         allow_draft_execution=settings.allow_draft_execution,
         connections=EnvironmentConnections(os.environ),
         renderer=renderer,
+        source=source,
     )
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from detent.catalog.action import ActionFacts, ActionSource
 from detent.catalog.connections import EnvironmentConnections
@@ -22,8 +24,18 @@ from detent.store.catalog_rows import (
 )
 from detent.store.rows import Unsaved
 
+#: How many actions are read at once to count them.
+_PAGE: Final = 1_000
 #: The setting that names the shipped connectors which are stored.
 _SHIPPED: Final = "shipped_connectors"
+
+
+class ActionFacets(NamedTuple):
+    """How many actions each connector, category and tag has."""
+
+    connectors: Counter[str]
+    categories: Counter[str]
+    tags: Counter[str]
 
 
 class CatalogCommands(CommandPart):
@@ -52,12 +64,25 @@ class CatalogCommands(CommandPart):
         after: str | None = None,
         connector: str | None = None,
         category: str | None = None,
+        tag: str | None = None,
         text: str | None = None,
     ) -> list[ActionMark]:
         """Return the newest version of each action by id, narrowed as asked."""
         return await self._store.actions(
-            self._tenant, limit=limit, after=after, connector=connector, category=category, text=text
+            self._tenant, limit=limit, after=after, connector=connector, category=category, tag=tag, text=text
         )
+
+    async def facets(self) -> ActionFacets:
+        """Count the actions by connector, category and tag."""
+        found = ActionFacets(Counter(), Counter(), Counter())
+        after: str | None = None
+        while rows := await self._store.actions(self._tenant, limit=_PAGE, after=after):
+            for row in rows:
+                found.connectors[row.connector] += 1
+                found.categories[row.category] += 1
+                found.tags.update(set(json.loads(row.tags)))
+            after = rows[-1].id
+        return found
 
     async def action(self, action: str, version: str | None = None) -> ActionRow:
         """Return an action, by default its newest version, or raise NotFound."""
@@ -70,13 +95,17 @@ class CatalogCommands(CommandPart):
     async def add(self, connector: Connector) -> tuple[ConnectorRow, SavedConnector]:
         """Add a connector, or a new version of one. Raise Conflict if the version exists with another content, or if
         its name or one of its actions belongs to another connector or to code."""
-        known = await self._store.connector(EVERY_TENANT, connector.id)
-        if known is not None:
-            whose = "Detent ships" if known.source != ActionSource.PYTHON else "code has"
-            raise Conflict(f"{whose} a connector {connector.id!r}; choose another name")
+        await self.refuse_foreign(connector.id)
         await self._refuse_shadows(connector)
         saved = await self._save(self._tenant, connector)
         return await self.connector(connector.id), saved
+
+    async def refuse_foreign(self, name: str) -> None:
+        """Raise Conflict if a connector of that name is shipped or is code."""
+        known = await self._store.connector(EVERY_TENANT, name)
+        if known is not None:
+            whose = "Detent ships" if known.source != ActionSource.PYTHON else "code has"
+            raise Conflict(f"{whose} a connector {name!r}; choose another name")
 
     async def remove(self, connector: str) -> ConnectorRow:
         """Remove a connector and return it as it was. Versions of workflows that pin its actions go on. Raise
