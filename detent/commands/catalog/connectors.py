@@ -79,7 +79,8 @@ class CatalogCommands(CommandPart):
         while rows := await self._store.actions(self._tenant, limit=_PAGE, after=after):
             for row in rows:
                 found.connectors[row.connector] += 1
-                found.categories[row.category] += 1
+                if row.category:
+                    found.categories[row.category] += 1
                 found.tags.update(set(json.loads(row.tags)))
             after = rows[-1].id
         return found

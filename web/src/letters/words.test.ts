@@ -1,0 +1,14 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { resultPlace, saidFilter } from "./words";
+
+test("a filter is said in words, and an empty one means all", () => {
+  assert.equal(saidFilter({ state: "open", kind: "step", workflow: "orders" }), "given up and not requeued, about a step, of orders");
+  assert.equal(saidFilter({}), "all of them");
+});
+
+test("what a requeue made has a place", () => {
+  assert.equal(resultPlace("run_1"), "/runs/run_1");
+  assert.equal(resultPlace("frg_1"), "/triggers/received?firing=frg_1");
+  assert.equal(resultPlace(null), null);
+});
