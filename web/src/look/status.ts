@@ -11,7 +11,6 @@ import {
   CirclePause,
   ClockAlert,
   Hourglass,
-  KeyRound,
   Layers,
   LayoutGrid,
   LoaderCircle,
@@ -23,6 +22,7 @@ import {
   RotateCw,
   ShieldX,
   SquareTerminal,
+  Unplug,
   UserRound,
   Webhook,
   Workflow,
@@ -75,7 +75,7 @@ const STATES: Record<string, Look> = {
   // The catalog and what it needs.
   enabled: { word: "Enabled", tone: "ok", icon: CircleCheck },
   deprecated: { word: "Deprecated", tone: "hold", icon: ClockAlert },
-  unset: { word: "Not set up", tone: "hold", icon: KeyRound },
+  unset: { word: "Not set up", tone: "hold", icon: Unplug },
   // Dead letters.
   open: { word: "Given up", tone: "fail", icon: MailX },
   requeued: { word: "Requeued", tone: "idle", icon: RotateCw },

@@ -1,7 +1,7 @@
 /** Ctrl K: find runs, workflows, business objects, and go anywhere. */
 import { useQuery } from "@tanstack/react-query";
 import { Command } from "cmdk";
-import { Blocks, Box, Clock, Keyboard, LayoutTemplate, Link as LinkIcon, type LucideIcon, MailX, Moon, Play, Search, Sun, SunMoon, Workflow, Zap } from "lucide-react";
+import { Blocks, Box, Clock, Keyboard, LayoutTemplate, Link2, type LucideIcon, MailX, Moon, Play, Search, Sun, SunMoon, Workflow, Zap } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { useLocation } from "wouter";
 import type { Found } from "../api/documents";
@@ -21,7 +21,7 @@ const PLACES: Section[] = [
   { to: "/catalog/connectors", word: "Connectors", icon: Blocks, letter: "", feature: "catalog" },
   { to: "/catalog/templates", word: "Templates", icon: LayoutTemplate, letter: "", feature: "templates" },
   { to: "/system/dead-letters", word: "Dead letters", icon: MailX, letter: "", feature: "dead_letters" },
-  { to: "/system/resources", word: "Resources of other systems", icon: LinkIcon, letter: "", feature: "resources" },
+  { to: "/system/resources", word: "Resources of other systems", icon: Link2, letter: "", feature: "resources" },
 ];
 
 interface Props {
