@@ -149,7 +149,7 @@ const Row = memo(function Row({ one, only, isAt }: { one: Action; only: string; 
     <div role="row" className={[styles["row"], styles["body"], isAt && styles["at"]].filter(Boolean).join(" ")}>
       <span role="cell" className={styles["name"]}>
         <Link href={actionPlace(one.id)}>{one.id}</Link>
-        <small title={one.description || one.display_name}>{one.display_name || one.description}</small>
+        <small title={one.description}>{[one.display_name, one.description].filter(Boolean).join(": ")}</small>
       </span>
       <span role="cell" className={styles["state"]}>
         <Status of={stateOfAction(one)} quiet />

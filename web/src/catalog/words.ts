@@ -61,7 +61,7 @@ export function effectOf({ effect }: Pick<Action, "effect">): { word: string; sa
     case "probed":
       return { word: "Once by probe", says: `After a crash ${effect.probe ?? "another action"} says whether it happened.`, isSafe: true };
     default:
-      return { word: "Unknown", says: "A repeated attempt may do it twice. Write on_crash: ask if that must not happen.", isSafe: false };
+      return { word: "May act twice", says: "A repeated attempt may do it twice. Write on_crash: ask if that must not happen.", isSafe: false };
   }
 }
 

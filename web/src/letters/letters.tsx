@@ -21,7 +21,7 @@ import { toast } from "../parts/toast";
 import { useKeys } from "../shell/keys";
 import { useNarrow } from "../shell/narrow";
 import { usePlace } from "../shell/place";
-import { about, kindOf, KINDS, resultPlace, saidFilter } from "./words";
+import { about, isSame, kindOf, KINDS, resultPlace, saidFilter } from "./words";
 import styles from "./letters.module.css";
 
 export default function DeadLetters() {
@@ -212,7 +212,7 @@ function Detail({ id }: { id: string }) {
           {letter.state === "open" && <p className={styles["soft"]}>{kindOf(letter.kind).requeue}. Mend what it says first.</p>}
           {acting.error && <Notice tone="fail">{acting.error}</Notice>}
           <Facts letter={letter} result={result} />
-          {letter.last_error && letter.last_error !== letter.message && (
+          {letter.last_error && !isSame(letter.last_error, letter.message) && (
             <>
               <h3>Last error</h3>
               <pre tabIndex={0}>

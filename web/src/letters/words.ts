@@ -32,6 +32,12 @@ export function saidFilter(filter: LetterFilter): string {
   return said.length > 0 ? said.join(", ") : "all of them";
 }
 
+/** Whether an error says nothing that the message does not. */
+export function isSame(error: string, message: string): boolean {
+  const bare = (text: string) => text.toLowerCase().replace(/[^a-z0-9]+/g, " ").trim();
+  return bare(message).includes(bare(error)) || bare(error) === bare(message);
+}
+
 /** What a letter is about, in a few words. */
 export function about({ kind, step, workflow }: Pick<Letter, "kind" | "step" | "workflow">): string {
   return kind === "step" && step ? `${workflow} ${step}` : workflow;

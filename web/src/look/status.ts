@@ -75,7 +75,7 @@ const STATES: Record<string, Look> = {
   // The catalog and what it needs.
   enabled: { word: "Enabled", tone: "ok", icon: CircleCheck },
   deprecated: { word: "Deprecated", tone: "hold", icon: ClockAlert },
-  unset: { word: "Not set up", tone: "hold", icon: Unplug },
+  unset: { word: "Not set up", tone: "idle", icon: Unplug },
   // Dead letters.
   open: { word: "Given up", tone: "fail", icon: MailX },
   requeued: { word: "Requeued", tone: "idle", icon: RotateCw },

@@ -15,9 +15,9 @@ test("a schema becomes one row for each property, what is inside of it below", (
   });
   assert.deepEqual(rows.map((one) => [one.path, one.depth, one.type, one.required, one.preset, one.limits]), [
     ["channel", 0, "text", true, "", "at least 1 character"],
-    ["people", 0, "list of object", false, "", "at most 3 items"],
+    ["people", 0, "list of objects", false, "", "at most 3 items"],
     ["people[].name", 1, "text or null", false, "", ""],
-    ["level", 0, "one of some", false, '"info"', "info, error"],
+    ["level", 0, "choice", false, '"info"', "info, error"],
     ["any", 0, "anything", false, "", ""],
   ]);
   assert.equal(rows[0]?.says, "Where to");

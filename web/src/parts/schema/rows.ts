@@ -92,19 +92,20 @@ export function typeOf(root: Schema, given: unknown): string {
   if (Array.isArray(type)) return type.map((one) => wordOf(String(one))).join(" or ");
   if (type === "array") {
     const items = isSchema(schema["items"]) ? typeOf(root, schema["items"]) : "";
-    return items && items !== "anything" ? `list of ${items}` : "list";
+    return items && items !== "anything" ? `list of ${PLURALS[items] ?? items}` : "list";
   }
   if (typeof type === "string") {
     const format = textOf(schema["format"]);
     return format && type === "string" ? (FORMATS[format] ?? format) : wordOf(type);
   }
-  if (Array.isArray(schema["enum"]) || "const" in schema) return "one of some";
+  if (Array.isArray(schema["enum"]) || "const" in schema) return "choice";
   const others = [schema["anyOf"], schema["oneOf"]].find(Array.isArray);
   if (others) return [...new Set(others.slice(0, 4).map((one) => typeOf(root, one)))].join(" or ");
   return isSchema(schema["properties"]) ? "object" : "anything";
 }
 
 const WORDS: Readonly<Record<string, string>> = { string: "text", integer: "whole number", boolean: "true or false", array: "list" };
+const PLURALS: Readonly<Record<string, string>> = { text: "texts", object: "objects", "whole number": "whole numbers", number: "numbers", address: "addresses", "e-mail address": "e-mail addresses" };
 const FORMATS: Readonly<Record<string, string>> = { uri: "address", "date-time": "instant", date: "date", email: "e-mail address", binary: "bytes" };
 
 function wordOf(type: string): string {

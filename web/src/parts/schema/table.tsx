@@ -1,17 +1,18 @@
 /** A JSON Schema as a table, with the schema itself below it for those who want it. */
 import { ChevronRight } from "lucide-react";
-import { several } from "../../look/numbers";
+import { count } from "../../look/numbers";
 import { JsonBox } from "../json/box";
 import { isSchema, schemaRows } from "./rows";
 import styles from "./schema.module.css";
 
 export function SchemaTable({ title, schema, empty }: { title: string; schema: unknown; empty: string }) {
   const rows = schemaRows(schema);
+  const needed = rows.filter((one) => one.required && one.depth === 0).length;
   return (
     <section className={styles["part"]} aria-label={title}>
       <h2>
         {title}
-        {rows.length > 0 && <small>{several(rows.filter((one) => one.required && one.depth === 0).length, "required one", "required ones")}</small>}
+        {needed > 0 && <small>{count(needed)} required</small>}
       </h2>
       {rows.length === 0 ? (
         <p className={styles["none"]}>{empty}</p>
