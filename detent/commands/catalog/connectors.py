@@ -6,13 +6,15 @@ import asyncio
 import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from detent.catalog.action import ActionFacts, ActionSource
 from detent.catalog.connections import EnvironmentConnections
 from detent.catalog.connector import Connector
 from detent.commands.catalog.rows import action_row, action_rows, as_new, by_connector, code_connector, connector_row
 from detent.commands.context import CommandPart
+from detent.documents.connectors import ActionFacetsDocument
+from detent.documents.lists import FacetValue
 from detent.errors import Conflict, NotFound
 from detent.store.catalog_rows import (
     EVERY_TENANT,
@@ -26,16 +28,9 @@ from detent.store.rows import Unsaved
 
 #: How many actions are read at once to count them.
 _PAGE: Final = 1_000
+_MOST_FACETS: Final = 200
 #: The setting that names the shipped connectors which are stored.
 _SHIPPED: Final = "shipped_connectors"
-
-
-class ActionFacets(NamedTuple):
-    """How many actions each connector, category and tag has."""
-
-    connectors: Counter[str]
-    categories: Counter[str]
-    tags: Counter[str]
 
 
 class CatalogCommands(CommandPart):
@@ -72,18 +67,18 @@ class CatalogCommands(CommandPart):
             self._tenant, limit=limit, after=after, connector=connector, category=category, tag=tag, text=text
         )
 
-    async def facets(self) -> ActionFacets:
+    async def count_actions(self) -> ActionFacetsDocument:
         """Count the actions by connector, category and tag."""
-        found = ActionFacets(Counter(), Counter(), Counter())
+        connectors: Counter[str] = Counter()
+        categories: Counter[str] = Counter()
+        tags: Counter[str] = Counter()
         after: str | None = None
         while rows := await self._store.actions(self._tenant, limit=_PAGE, after=after):
-            for row in rows:
-                found.connectors[row.connector] += 1
-                if row.category:
-                    found.categories[row.category] += 1
-                found.tags.update(set(json.loads(row.tags)))
+            connectors.update(row.connector for row in rows)
+            categories.update(row.category for row in rows if row.category)
+            tags.update(tag for row in rows for tag in set(json.loads(row.tags)))
             after = rows[-1].id
-        return found
+        return ActionFacetsDocument(connectors=_most(connectors), categories=_most(categories), tags=_most(tags))
 
     async def action(self, action: str, version: str | None = None) -> ActionRow:
         """Return an action, by default its newest version, or raise NotFound."""
@@ -160,3 +155,7 @@ class CatalogCommands(CommandPart):
         taken = sorted(names & {*code, *self._engine.served.all()})
         if taken:
             raise Conflict(f"code has an action {taken[0]!r} already; choose another name")
+
+
+def _most(counts: Counter[str]) -> list[FacetValue]:
+    return [FacetValue(value, count) for value, count in counts.most_common(_MOST_FACETS)]

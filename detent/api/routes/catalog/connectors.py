@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from typing import Any, Final
 
 from litestar import Response, delete, get, post
@@ -32,7 +31,6 @@ from detent.documents.connectors import (
     ConnectorDocument,
     SavedConnectorAnswer,
 )
-from detent.documents.lists import FacetValue
 from detent.store.catalog_rows import ActionRow, ConnectorRow
 from detent.values.limits import DEFINITION_LIMIT
 from detent.views.catalog import action_document, connector_document
@@ -42,7 +40,6 @@ ACTIONS: Final = "/api/v1/actions"
 _TAGS: Final = ["catalog"]
 _PAGE: Final = aliases("limit", "cursor")
 _ACTIONS: Final = {**_PAGE, **aliases("connector_id", "category", "tag", "search", connector="connector_id")}
-_MOST_FACETS: Final = 200
 _MESSAGE: Final = "the request cannot be read"
 _MANIFEST: Final = takes(
     Schema(type=OpenAPIType.OBJECT, description="A manifest in JSON or YAML, at most 1 MB."),
@@ -191,12 +188,7 @@ async def list_actions(request: AnyRequest) -> Many[CatalogActionDocument]:
 )
 async def count_actions(request: AnyRequest) -> One[ActionFacetsDocument]:
     """Count the actions by connector, category and tag: the values by which their list can be narrowed."""
-    found = await commands(request).catalog.facets()
-    return One(
-        ActionFacetsDocument(
-            connectors=_facet(found.connectors), categories=_facet(found.categories), tags=_facet(found.tags)
-        )
-    )
+    return One(await commands(request).catalog.count_actions())
 
 
 @get(
@@ -241,10 +233,6 @@ async def _actions(request: AnyRequest, read: QueryValues, connector: str | None
     )
     more = scope.cursor(rows[limit - 1].id.encode()) if len(rows) > limit else None
     return Many([action_document(row) for row in rows[:limit]], more)
-
-
-def _facet(counts: Counter[str]) -> list[FacetValue]:
-    return [FacetValue(value, count) for value, count in counts.most_common(_MOST_FACETS)]
 
 
 def _shown(request: AnyRequest, row: ConnectorRow) -> ConnectorAnswer:
