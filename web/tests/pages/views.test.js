@@ -74,7 +74,7 @@ const VIEWS = [
   ["run", () => `/runs/${runs.order}`, async (page) => {
     await page.locator('.react-flow__node[data-id="charge"]').waitFor();
     await page.getByRole("group", { name: "Steps over time" }).waitFor();
-  }],
+  }, true],
   ["run-panel", () => `/runs/${runs.order}?step=charge&part=input`, (page) => page.getByText("trigger.body.total - trigger.body.discount").first().waitFor()],
   ["run-time-travel", () => `/runs/${runs.order}?step=charge&at=3`, async (page) => {
     await page.getByText("After entry 3 of").waitFor();
