@@ -15,6 +15,7 @@ from typing import Final
 
 from detent.auth.caller import Caller
 from detent.catalog.connections import EnvironmentConnections
+from detent.catalog.source import ConnectorSource
 from detent.clock import Clock, SystemClock
 from detent.commands import EngineCommands
 from detent.engine.background import Poller, Polling, Retention
@@ -76,11 +77,12 @@ async def build_app(
     executors: Executors | None = None,
     templates: TemplatePort | None = None,
     connections: EnvironmentConnections | None = None,
+    source: ConnectorSource | None = None,
     migrate: bool = False,
 ) -> AsyncIterator[App]:
     """Yield an app whose engine is started. Without `executors` it accepts starts, and other nodes run them.
     `templates` is the port through which its executors render documents. `connections` are those that its commands look
-    for when a workflow is published."""
+    for when a workflow is published. `source` reads what is imported from an address."""
     load_modules(settings.imports)
     offer_shipped()
     clock = clock or SystemClock(settings.clock_skew)
@@ -95,7 +97,7 @@ async def build_app(
         renderer = Renderer()
         stack.push_async_callback(renderer.close)
         # Before the engine starts: its first run may start a child, or render a document.
-        commands = _build_commands(settings, engine, renderer, connections or EnvironmentConnections())
+        commands = _build_commands(settings, engine, renderer, connections or EnvironmentConnections(), source)
         if templates is not None:
             templates.render = _render_with(commands)
         await engine.start()
@@ -136,7 +138,11 @@ def _render_with(commands: EngineCommands) -> Render:
 
 
 def _build_commands(
-    settings: Settings, engine: Engine, renderer: Renderer, connections: EnvironmentConnections
+    settings: Settings,
+    engine: Engine,
+    renderer: Renderer,
+    connections: EnvironmentConnections,
+    source: ConnectorSource | None,
 ) -> EngineCommands:
     """Build the commands. On a shared database an action that this node lacks is valid: another node may have it."""
     alone = not is_shared(settings.database_url)
@@ -149,6 +155,7 @@ def _build_commands(
         allow_draft_execution=settings.allow_draft_execution,
         connections=connections,
         renderer=renderer,
+        source=source,
     )
 
 

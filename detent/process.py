@@ -45,6 +45,7 @@ from detent.steps.connectors.shipped import CONNECTORS as CONNECTORS_IN_PYTHON
 from detent.steps.data_action import CatalogActions
 from detent.steps.egress import EgressPolicy
 from detent.steps.http.client import ActionServices
+from detent.steps.http.source import HttpSource
 from detent.steps.http.step import HttpExecutor, HttpSettings
 from detent.steps.isolation.processes import Processes
 from detent.steps.links import Reservations
@@ -91,7 +92,9 @@ async def run_app(
         load_connectors()
     connections = connections or EnvironmentConnections()
     ports = _Ports(connections)
-    executors = _executors(settings, clock, address, allow, ports) if claims else None
+    policy = EgressPolicy.from_texts((*settings.egress_allow, *allow), _own_addresses(settings, address))
+    http = HttpSettings(ca_file=Path(settings.ca_file) if settings.ca_file else None)
+    executors = _executors(clock, policy, http, ports) if claims else None
     async with AsyncExitStack() as stack:
         app = await stack.enter_async_context(
             build_app(
@@ -102,6 +105,7 @@ async def run_app(
                 executors=executors,
                 templates=ports.templates,
                 connections=connections,
+                source=HttpSource(policy, http),
                 migrate=migrate,
             )
         )
@@ -159,10 +163,8 @@ class _Ports:
         self.templates = TemplatePort()
 
 
-def _executors(settings: Settings, clock: Clock, own: Address | None, allow: Iterable[str], ports: _Ports) -> Executors:
+def _executors(clock: Clock, policy: EgressPolicy, http: HttpSettings, ports: _Ports) -> Executors:
     """Return the executor of each kind of step. They share one pool of threads for user code."""
-    policy = EgressPolicy.from_texts((*settings.egress_allow, *allow), _own_addresses(settings, own))
-    http = HttpSettings(ca_file=Path(settings.ca_file) if settings.ca_file else None)
     pool = ThreadPool()
     requests = HttpExecutor(policy, http, wall=clock.wall)
     data = CatalogActions(requests, ports.definitions.load, ports.connections)

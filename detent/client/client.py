@@ -293,6 +293,7 @@ class ConnectorOperations:
     enable = asks(connectors.enable)
     disable = asks(connectors.disable)
     actions = streams(connectors.actions)
+    facets = asks(connectors.facets)
     action = asks(connectors.get_action)
     enable_action = asks(connectors.enable_action)
     disable_action = asks(connectors.disable_action)

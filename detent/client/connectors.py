@@ -8,7 +8,13 @@ from typing import Final
 from detent.client.calls import JSON, PAGE, Call, Pages, bare, given, json_body, one, page, url_path
 from detent.client.workflows import Definition, written_definition
 from detent.documents.answers import Json
-from detent.documents.connectors import CatalogActionDocument, ConnectorDocument, ImportDocument, SavedConnectorAnswer
+from detent.documents.connectors import (
+    ActionFacetsDocument,
+    CatalogActionDocument,
+    ConnectorDocument,
+    ImportDocument,
+    SavedConnectorAnswer,
+)
 
 _connector: Final = one(ConnectorDocument)
 _action: Final = one(CatalogActionDocument)
@@ -48,11 +54,12 @@ def disable(connector: str) -> Call[ConnectorDocument]:
 
 
 def import_openapi(
-    name: str, document: Definition, *, url: str | None = None, dry_run: bool | None = None
+    name: str, document: Definition | None = None, *, url: str | None = None, dry_run: bool | None = None
 ) -> Call[ImportDocument]:
     """Make a connector of an OpenAPI or Swagger document: a mapping, its text or the path of a file. `url` is where the
-    document was read from. With `dry_run` only say what the import would do."""
-    kind, body = written_definition(document)
+    document was read from; without a document, the server reads it from there. With `dry_run` only say what the import
+    would do."""
+    kind, body = ("application/json", b"") if document is None else written_definition(document)
     query = given(name=name, url=url, dryRun=dry_run)
     where = url_path("connectors", "import", "openapi")
     return Call("POST", where, one(ImportDocument), query=query, body=body, headers={"Content-Type": kind}, holds=60.0)
@@ -61,25 +68,37 @@ def import_openapi(
 def import_mcp(
     name: str,
     url: str,
-    tools: Sequence[Mapping[str, Json]],
+    tools: Sequence[Mapping[str, Json]] | None = None,
     *,
     title: str | None = None,
     with_token: bool = False,
     dry_run: bool = False,
 ) -> Call[ImportDocument]:
-    """Make a connector of the tools of an MCP server, as its `tools/list` returns them."""
-    body = {"name": name, "url": url, "tools": [*tools], "with_token": with_token, "dry_run": dry_run}
+    """Make a connector of the tools of an MCP server, as its `tools/list` returns them. Without `tools` Detent asks the
+    server for them."""
+    body: dict[str, Json] = {"name": name, "url": url, "with_token": with_token, "dry_run": dry_run}
     body |= {} if title is None else {"title": title}
+    body |= {} if tools is None else {"tools": [*tools]}
     where = url_path("connectors", "import", "mcp")
-    return Call("POST", where, one(ImportDocument), body=json_body(body), headers=JSON)
+    return Call("POST", where, one(ImportDocument), body=json_body(body), headers=JSON, holds=60.0)
 
 
 def actions(
-    *, connector: str | None = None, category: str | None = None, search: str | None = None, limit: int = PAGE
+    *,
+    connector: str | None = None,
+    category: str | None = None,
+    tag: str | None = None,
+    search: str | None = None,
+    limit: int = PAGE,
 ) -> Pages[CatalogActionDocument]:
-    """Yield the actions by id: of a connector, of a category, or those that have a text."""
-    query = given(connectorId=connector, category=category, search=search, limit=limit)
+    """Yield the actions by id: of a connector, of a category, with a tag, or those that have a text."""
+    query = given(connectorId=connector, category=category, tag=tag, search=search, limit=limit)
     return Pages(Call("GET", url_path("actions"), page(CatalogActionDocument), query=query))
+
+
+def facets() -> Call[ActionFacetsDocument]:
+    """Return how many actions each connector, category and tag has."""
+    return Call("GET", url_path("actions", "facets"), one(ActionFacetsDocument))
 
 
 def get_action(action: str, *, version: str | None = None) -> Call[CatalogActionDocument]:

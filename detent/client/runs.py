@@ -414,11 +414,12 @@ def resources(
     system: str | None = None,
     type: str | None = None,  # noqa: A002
     id: str | None = None,  # noqa: A002
+    run: str | None = None,
     limit: int = PAGE,
 ) -> Pages[ResourceDocument]:
-    """Yield the resources of other systems that belong to runs, `limit` per request. `type` needs `system`, and `id`
-    needs both."""
-    query = given(system=system, type=type, id=id, limit=limit)
+    """Yield the resources of other systems that belong to runs, `limit` per request: those of one `run`, or by system,
+    type and id. `type` needs `system`, and `id` needs both."""
+    query = given(system=system, type=type, id=id, run=run, limit=limit)
     return Pages(Call("GET", url_path("resources"), page(ResourceDocument), query=query))
 
 

@@ -10,6 +10,7 @@ from collections.abc import Collection
 from detent.auth.caller import Caller
 from detent.catalog.connections import EnvironmentConnections
 from detent.catalog.parameters import FindAction
+from detent.catalog.source import ConnectorSource
 from detent.commands.bulk import BulkCommands
 from detent.commands.callbacks import CallbackCommands
 from detent.commands.catalog.connectors import CatalogCommands
@@ -96,6 +97,7 @@ class EngineCommands:
         allow_draft_execution: bool = False,
         connections: EnvironmentConnections | None = None,
         renderer: Renderer | None = None,
+        source: ConnectorSource | None = None,
     ) -> None:
         self._context = CommandContext(
             engine,
@@ -105,6 +107,7 @@ class EngineCommands:
             allow_draft_execution=allow_draft_execution,
             connections=connections,
             renderer=renderer,
+            source=source,
         )
         children = ChildStarts(self._context)
         engine.children.start = children.start

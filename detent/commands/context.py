@@ -11,6 +11,7 @@ import msgspec
 from detent.auth.caller import Caller
 from detent.catalog.connections import EnvironmentConnections
 from detent.catalog.parameters import FindAction
+from detent.catalog.source import ConnectorSource
 from detent.engine.cache import WorkflowCache
 from detent.engine.callbacks import Deliveries
 from detent.engine.engine import Engine
@@ -30,7 +31,8 @@ class CommandContext:
     """One engine, its store, its cache of startable workflows, its batches of callbacks and its measure of storage.
 
     `actions` are the names of code that definitions may call; `None` does not check them. `connections` says which
-    connectors this process is set up for. `renderer` renders documents; it is `None` in a process that cannot."""
+    connectors this process is set up for. `renderer` renders documents, and `source` reads what is imported from an
+    address; each is `None` in a process that cannot."""
 
     def __init__(
         self,
@@ -42,6 +44,7 @@ class CommandContext:
         allow_draft_execution: bool = False,
         connections: EnvironmentConnections | None = None,
         renderer: Renderer | None = None,
+        source: ConnectorSource | None = None,
     ) -> None:
         self.engine = engine
         self.connections = connections or EnvironmentConnections({})
@@ -51,6 +54,7 @@ class CommandContext:
         self.find_action = find_action
         self.allow_draft_execution = allow_draft_execution
         self.renderer = renderer
+        self.source = source
         self.workflows = WorkflowCache(engine.store, engine.graphs)
         self.deliveries = Deliveries(engine.store)
         self.storage = StorageMeasure(engine.store, self.now)

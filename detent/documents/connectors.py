@@ -7,6 +7,7 @@ from datetime import datetime
 import msgspec
 
 from detent.documents.answers import Json
+from detent.documents.lists import FacetValue
 
 
 class ConnectorDocument(msgspec.Struct, kw_only=True, omit_defaults=True):
@@ -59,6 +60,14 @@ class CatalogActionDocument(msgspec.Struct, kw_only=True, omit_defaults=True):
     inserted_at: datetime
     parameter_schema: dict[str, Json] | None = None
     output_schema: dict[str, Json] | None = None
+
+
+class ActionFacetsDocument(msgspec.Struct, kw_only=True):
+    """How many actions each connector, category and tag has, the most frequent first; at most 200 of each."""
+
+    connectors: list[FacetValue]
+    categories: list[FacetValue]
+    tags: list[FacetValue]
 
 
 class SavedConnectorAnswer(msgspec.Struct):

@@ -79,7 +79,7 @@ class CountsDocument(msgspec.Struct, kw_only=True):
 
 
 class FacetValue(msgspec.Struct):
-    """A value and how many runs have it."""
+    """A value and how many have it."""
 
     value: str
     count: int

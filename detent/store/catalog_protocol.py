@@ -41,10 +41,12 @@ class CatalogStore(Protocol):
         after: str | None = None,
         connector: str | None = None,
         category: str | None = None,
+        tag: str | None = None,
         text: str | None = None,
     ) -> list[ActionMark]:
-        """List the newest version of each action by id, after that id: of a connector, of a category, or those whose
-        id, title, description or tags have that text. Those of removed connectors are not listed."""
+        """List the newest version of each action by id, after that id: of a connector, of a category, with a
+        tag in any case, or those whose id, title, description or tags have that text. Those of
+        removed connectors are not listed."""
 
     async def action(self, tenant: int, action: str, version: str | None = None) -> ActionRow | None:
         """Return a version of an action, by default its newest, also if it is disabled or removed."""

@@ -241,3 +241,54 @@ async def test_tools_of_an_mcp_server_are_called_as_actions(monkeypatch: pytest.
         server.sessions.clear()
         again = await api.ended(await api.start("w", {"a": 1}))
         assert again["tasks"]["add"]["output"]["text"] == "2", "a forgotten session is opened again"
+
+
+async def test_a_document_without_a_body_is_read_from_its_address(api: Detent) -> None:
+    async def serve(request: web.Request) -> web.Response:
+        return web.Response(text=json.dumps(shop())) if request.path == "/shop.json" else web.Response(status=404)
+
+    async with receiver(serve) as (url, received):
+        made = await api.call("POST", f"{OPENAPI}?name=shop&url={url}/shop.json")
+        assert made.status == 200, made.text
+        assert made.json["data"]["connector"]["base_url"] == f"{url}/api", "a relative server begins at the address"
+        away = await api.call("POST", f"{OPENAPI}?name=shop&url={url}/none.json")
+        assert (away.status, "/none.json answered 404" in away.text) == (400, True)
+        inner = await api.call("POST", f"{OPENAPI}?name=shop&url=http://169.254.169.254/latest")
+        assert (inner.status, "cannot be read" in inner.text) == (400, True), "the egress guard refuses it"
+        odd = await api.call("POST", f"{OPENAPI}?name=shop&url=file:///etc/passwd")
+        assert (odd.status, "must begin with http" in odd.text) == (400, True)
+        assert [request.path for request in received] == ["/shop.json", "/none.json"]
+
+
+async def test_a_server_is_asked_for_its_tools_with_the_token_of_its_own_connector_only(
+    api: Detent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def serve(request: web.Request) -> web.Response:
+        asked = await request.json()
+        result: dict[str, Any] = {"serverInfo": {"name": "x", "title": "Search"}}
+        if asked["method"] == "tools/list":
+            result = {"tools": [{"name": "find", "inputSchema": {"type": "object"}}]}
+        return web.json_response({"jsonrpc": "2.0", "id": asked.get("id"), "result": result})
+
+    async with receiver(serve) as (url, received):
+        lacks = await api.call("POST", MCP, json={"name": "find", "url": url, "with_token": True})
+        assert (lacks.status, "CONNECTOR_FIND_TOKEN" in lacks.text) == (400, True)
+        monkeypatch.setenv("CONNECTOR_SLACK_TOKEN", "xoxb-secret")
+        foreign = await api.call("POST", MCP, json={"name": "slack", "url": url, "with_token": True})
+        assert (foreign.status, received) == (409, []), "nothing is sent"
+        monkeypatch.setenv("CONNECTOR_FIND_TOKEN", "secret-of-find")
+        made = await api.call("POST", MCP, json={"name": "find", "url": url, "with_token": True})
+        assert made.status == 200, made.text
+        assert made.json["data"]["added"] == ["find.find"]
+        assert made.json["data"]["connector"]["display_name"] == "Search"
+        assert {request.headers["Authorization"] for request in received} == {"Bearer secret-of-find"}
+
+
+async def test_actions_are_counted_by_what_they_can_be_narrowed_by(api: Detent) -> None:
+    await imported(api, shop())
+    found = (await api.call("GET", "/api/v1/actions/facets")).json["data"]
+    assert {"value": "shop", "count": 10} in found["connectors"]
+    for name, query in (("connectors", "connectorId"), ("categories", "category"), ("tags", "tag")):
+        for one in found[name]:
+            listed = await api.call("GET", "/api/v1/actions", params={query: one["value"], "limit": "200"})
+            assert len(listed.json.get("data", ())) == one["count"], (one, listed.text)

@@ -43,6 +43,12 @@ async def test_a_run_shows_its_resources_and_another_run_that_links_one_fails(de
     }
     rest = (await detent.call("GET", f"/api/v1/runs/{run['id']}?include=resources&limit=2&offset=2")).json["data"]
     assert ([one["id"] for one in rest["resources"]], rest["more"]) == (["c"], [])
+    pages = [(await detent.call("GET", f"{PLACE}?run={run['id']}&limit=2")).json]
+    pages.append((await detent.call("GET", f"{PLACE}?run={run['id']}&limit=2&cursor={pages[0]['next_cursor']}")).json)
+    assert [[one["id"] for one in page["data"]] for page in pages] == [["a", "b"], ["c"]]
+    assert pages[1]["next_cursor"] is None
+    both = await detent.call("GET", f"{PLACE}?run={run['id']}&system=monday")
+    assert (both.status, "cannot be used together" in both.text) == (400, True)
     other = await detent.ended(await detent.start("make", {"ids": ["z", "b"]}))
     error = other["tasks"]["make"]["error"]
     assert (other["status"], error["code"], error["detail"]["run_id"]) == ("failed", "WFENG003", run["id"])

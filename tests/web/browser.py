@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from tests.cli.program import environment
+from tests.servers import programs
 from tests.servers.locks import exclusive
 
 ROOT: Final = Path(__file__).parents[2]
@@ -47,10 +48,10 @@ def serving(folder: Path, *options: str, **variables: str) -> Iterator[str]:
     a pipe while pages are tested, and a full pipe would stop it."""
     log = folder / "server.log"
     with log.open("wb") as out:
-        process = subprocess.Popen(
+        process = programs.Process(
             [sys.executable, "-m", "detent", "serve", "--port", "0", *options],
-            cwd=folder, env=environment(folder, **variables),
-            stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT,
+            cwd=folder, env=environment(folder, **variables), start_new_session=True,
+            stdin=programs.DEVNULL, stdout=out, stderr=programs.STDOUT,
         )  # fmt: skip
     try:
         until = time.monotonic() + _STARTS
@@ -60,8 +61,34 @@ def serving(folder: Path, *options: str, **variables: str) -> Iterator[str]:
             time.sleep(0.05)  # noqa: TID251 - another process is waited for
         yield found[1]
     finally:
-        process.terminate()
+        process.send_signal(signal.SIGTERM)
         process.wait(timeout=_STARTS)
+
+
+@contextmanager
+def sharing() -> Iterator[str]:
+    """A browser that tests share, as its address. Each file of tests has its own profile of it."""
+    node = shutil.which("node", path=_path())
+    assert node, "there is no node: scripts/setup requirements-dev.lock installs it"
+    process = subprocess.Popen(
+        [node, "share.js"], cwd=TESTS, env={**os.environ, "PATH": _path()}, text=True,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    )  # fmt: skip
+    assert process.stdin is not None
+    assert process.stdout is not None
+    with process.stdout, process:
+        try:
+            address = process.stdout.readline().strip()
+            assert address.startswith("ws://"), f"the browser did not start: {address}"
+            yield address
+        finally:
+            process.stdin.close()
+            process.wait(timeout=_STARTS)
+
+
+def _path() -> str:
+    # Where the machine's Node is too old, the build has put one beside Python.
+    return f"{ROOT / '.venv' / 'bin'}{os.pathsep}{os.environ['PATH']}"
 
 
 def _alone() -> AbstractContextManager[None]:
@@ -70,8 +97,7 @@ def _alone() -> AbstractContextManager[None]:
 
 def run(program: str, *arguments: str, folder: Path = TESTS, **environment: str) -> str:
     """What a command prints; AssertionError if it fails. It leaves no process behind."""
-    # Where the machine's Node is too old, the build has put one beside Python.
-    path = f"{ROOT / '.venv' / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    path = _path()
     found = str(ROOT / program) if "/" in program else shutil.which(program, path=path)
     assert found, f"there is no {program}: scripts/setup requirements-dev.lock installs it"
     process = subprocess.Popen(

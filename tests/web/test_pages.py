@@ -17,7 +17,7 @@ from typing import Any, Final
 import pytest
 
 from tests.cli.program import PATIENCE, started
-from tests.web.browser import TESTS, install, run, serving
+from tests.web.browser import TESTS, install, run, serving, sharing
 from tests.web.history import write_history
 
 pytestmark = pytest.mark.slow
@@ -33,39 +33,42 @@ OWN: Final = {PATH, VERBS, VIEWS, DEV}
 PAGES = sorted(path.name for path in (TESTS / "pages").glob("*.test.js") if path.name not in OWN)
 
 
+@pytest.fixture(scope="module")
+def browser() -> Iterator[str]:
+    """The browser that all files of this worker share, once the page is built."""
+    install()
+    with sharing() as address:
+        yield address
+
+
 @pytest.mark.parametrize("page", PAGES)
-def test_page(page: str, tmp_path: Path) -> None:
-    install()
+def test_page(page: str, tmp_path: Path, browser: str) -> None:
     with _served(tmp_path) as url:
-        _test(page, url)
+        _test(page, url, browser)
 
 
-def test_verbs(tmp_path: Path) -> None:
-    install()
+def test_verbs(tmp_path: Path, browser: str) -> None:
     uncertain = _interrupted(tmp_path)
     with _served(tmp_path) as url:
-        _test(VERBS, url, uncertain)
+        _test(VERBS, url, browser, uncertain)
 
 
-def test_views(tmp_path: Path) -> None:
-    install()
+def test_views(tmp_path: Path, browser: str) -> None:
     asyncio.run(write_history(tmp_path))
     with _served(tmp_path, "--queues", "default") as url:
-        _test(VIEWS, url)
+        _test(VIEWS, url, browser)
 
 
-def test_from_make_run_to_the_end_of_a_run(tmp_path: Path) -> None:
-    install()
+def test_from_make_run_to_the_end_of_a_run(tmp_path: Path, browser: str) -> None:
     # `make run` builds the page and does nothing else but this.
     with started(tmp_path, "dev", "--port", "0") as server:
         url = server.wait_for(r"page\s+(http://\S+)")[1]
-        _test(DEV, url)
+        _test(DEV, url, browser)
 
 
-def test_path_on_postgres(tmp_path: Path, postgres_database: str) -> None:
-    install()
+def test_path_on_postgres(tmp_path: Path, postgres_database: str, browser: str) -> None:
     with _served(tmp_path, "--database", postgres_database) as url:
-        _test(PATH, url)
+        _test(PATH, url, browser)
 
 
 def test_there_are_pages_to_test() -> None:
@@ -80,9 +83,9 @@ def _served(folder: Path, *options: str) -> Iterator[str]:
         yield url
 
 
-def _test(page: str, url: str, uncertain: str = "") -> None:
+def _test(page: str, url: str, browser: str, uncertain: str = "") -> None:
     pictures = os.environ.get("DETENT_PICTURES", "")
-    given = {"DETENT_URL": url, "DETENT_PICTURES": pictures, "DETENT_UNCERTAIN": uncertain}
+    given = {"DETENT_URL": url, "DETENT_BROWSER": browser, "DETENT_PICTURES": pictures, "DETENT_UNCERTAIN": uncertain}
     print(run("node", "--test", f"pages/{page}", folder=TESTS, **given))  # noqa: T201
 
 

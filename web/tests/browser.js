@@ -1,8 +1,7 @@
 // A browser for the tests of pages: Debian's Chromium with an empty profile, and pages that fail on anything odd.
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
 
@@ -25,15 +24,15 @@ const PICTURES = process.env.DETENT_PICTURES;
 export const PATIENCE = Number(process.env.DETENT_PATIENCE ?? 60_000);
 export const SIZES = { wide: [1440, 900], usual: [1280, 800], phone: [360, 740] };
 
-/** Opens a browser; `close` it at the end. `page(options)` opens a page that notes what should not happen. */
+/** How Chromium is started. */
+export const LAUNCH = { executablePath: process.env.DETENT_TEST_CHROMIUM ?? "/usr/bin/chromium", headless: true, args: FLAGS };
+
+/** Opens a browser with an empty profile; `close` it at the end. `page(options)` opens a page that notes what should not
+ * happen. If `DETENT_BROWSER` is the address of a browser that several files share, the profile is one of that. */
 export async function openBrowser() {
-  const profile = mkdtempSync(join(tmpdir(), "detent-browser-"));
-  const context = await chromium.launchPersistentContext(profile, {
-    executablePath: process.env.DETENT_TEST_CHROMIUM ?? "/usr/bin/chromium",
-    headless: true,
-    args: FLAGS,
-    timezoneId: "Europe/Berlin",
-  });
+  const shared = process.env.DETENT_BROWSER;
+  const browser = shared ? await chromium.connect(shared) : await chromium.launch(LAUNCH);
+  const context = await browser.newContext({ timezoneId: "Europe/Berlin" });
   context.setDefaultTimeout(PATIENCE);
   return {
     page: (options) => openPage(context, options),
@@ -42,7 +41,7 @@ export async function openBrowser() {
     },
     close: async () => {
       await context.close();
-      rmSync(profile, { recursive: true, force: true });
+      await browser.close();
     },
   };
 }
@@ -71,18 +70,22 @@ async function openPage(context, { path = "/", size = "usual", theme = "light" }
   });
 }
 
-/** Fails on any serious finding of axe, and on anything odd so far. */
-export async function judged(page, name, expected = []) {
-  // The policy forbids to make a script of a text; the debugger's own evaluation is not bound by it.
-  const session = await page.context().newCDPSession(page);
-  await session.send("Runtime.evaluate", { expression: AXE });
-  await session.detach();
-  const findings = await page.evaluate(async () => {
-    const { violations } = await window.axe.run(document, { resultTypes: ["violations"] });
+/** Fails on any serious finding of axe, and on anything odd so far. `narrowed` are options of axe. */
+export async function judged(page, name, expected = [], narrowed = {}) {
+  if (!(await page.evaluate(() => "axe" in window))) {
+    // The policy forbids to make a script of a text; the debugger's own evaluation is not bound by it.
+    const session = await page.context().newCDPSession(page);
+    await session.send("Runtime.evaluate", { expression: AXE });
+    await session.detach();
+  }
+  const findings = await page.evaluate(async (more) => {
+    // Styles are of this origin and need not be read a second time.
+    const options = { resultTypes: ["violations"], preload: false, ...more };
+    const { violations } = await window.axe.run(document, options);
     return violations
       .filter((one) => one.impact === "serious" || one.impact === "critical")
       .map((one) => `${one.id}: ${one.help}: ${one.nodes.slice(0, 4).map((node) => node.html.slice(0, 160)).join(" | ")}`);
-  });
+  }, narrowed);
   assert.deepEqual(findings, [], `${name}: axe`);
   assert.deepEqual(page.odd(expected), [], `${name}: odd`);
 }
@@ -94,21 +97,37 @@ export async function picture(page, name) {
   await page.screenshot({ path: join(PICTURES, `${name}.png`), animations: "disabled" });
 }
 
+const CONTRAST = { runOnly: ["color-contrast"] };
+const NO_CONTRAST = { rules: { "color-contrast": { enabled: false } } };
+/** The sizes at which this file has looked at all rules. */
+const seen = new Set();
+
 /** Looks at a view in both themes, then on a phone: nothing scrolls sideways, axe finds nothing, and a picture is taken of
- * each. `ready` waits until the view is there. */
-export async function looked(browser, path, name, ready) {
+ * each. `ready` waits until the view is there. It is one page that gets narrow; with `again` it is opened again for that,
+ * because what `ready` does changes what a phone shows first. */
+export async function looked(browser, path, name, ready, again = false) {
+  const page = await browser.page({ path, size: "usual" });
   for (const size of ["usual", "phone"]) {
-    const page = await browser.page({ path, size });
+    if (size === "phone") {
+      await page.emulateMedia({ colorScheme: "light", reducedMotion: "reduce" });
+      await page.setViewportSize({ width: SIZES.phone[0], height: SIZES.phone[1] });
+      if (again || PICTURES) await page.goto(new URL(path, BASE).href);
+    }
     await ready(page, size);
     const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
     assert.equal(overflow, 0, `${name} on ${size} scrolls sideways`);
-    for (const theme of size === "usual" || PICTURES ? ["light", "dark"] : ["light"]) {
-      await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
-      await picture(page, `${name}${size === "usual" ? "" : `-${size}`}-${theme}`);
-      await judged(page, `${name} ${size} ${theme}`);
-    }
-    await page.close();
+    await picture(page, `${name}${size === "usual" ? "" : `-${size}`}-light`);
+    // A phone shows the same colours; what only a phone has is in every view.
+    const isSeen = size === "phone" && seen.has(size);
+    seen.add(size);
+    await judged(page, `${name} ${size} light`, [], isSeen ? NO_CONTRAST : {});
+    if (size === "phone" && !PICTURES) continue;
+    await page.emulateMedia({ colorScheme: "dark", reducedMotion: "reduce" });
+    await picture(page, `${name}${size === "usual" ? "" : `-${size}`}-dark`);
+    // Only colours differ.
+    if (size === "usual") await judged(page, `${name} ${size} dark`, [], CONTRAST);
   }
+  await page.close();
 }
 
 /** Watches that a test uses no mouse: `assertUnused` fails if something was pointed at. */

@@ -1,4 +1,4 @@
-import type { Action, Connector, ConnectorImport, Json } from "./documents.js";
+import type { Action, ActionFacets, Connector, ConnectorImport, Json } from "./documents.js";
 import type { Http, QueryOf } from "./http.js";
 import { from, pages } from "./paging.js";
 
@@ -13,7 +13,8 @@ export type ActionFilter = Omit<QueryOf<"get", typeof ACTIONS>, "cursor">;
 export interface McpImport {
   name: string;
   url: string;
-  tools: { [key: string]: Json }[];
+  /** Without them Detent asks the server. */
+  tools?: { [key: string]: Json }[];
   title?: string;
   with_token?: boolean;
   dry_run?: boolean;
@@ -41,14 +42,15 @@ export class Connectors {
     return (await this.#http.call("post", ALL, { body: manifest, repeatable: true })).data;
   }
 
-  /** Make a connector of an OpenAPI or Swagger document. With `dryRun` only say what the import would do. */
+  /** Make a connector of an OpenAPI or Swagger document; without it, of the one at `url`. With `dryRun` only say what the import would do. */
   async importOpenapi(
     name: string,
-    document: { [key: string]: Json },
+    document: { [key: string]: Json } | undefined,
     options: { url?: string; dryRun?: boolean } = {},
   ): Promise<ConnectorImport> {
     const query = { name, ...options };
-    return (await this.#http.call("post", `${ALL}/import/openapi`, { query, body: document, patience: 60 })).data;
+    const sent = document === undefined ? {} : { body: document };
+    return (await this.#http.call("post", `${ALL}/import/openapi`, { query, ...sent, patience: 60 })).data;
   }
 
   /** Make a connector of the tools of an MCP server. */
@@ -74,6 +76,11 @@ export class Connectors {
   /** The actions by id, without their schemas. */
   actions(which: ActionFilter = {}): AsyncIterable<Action> {
     return pages((cursor) => this.#http.call("get", ACTIONS, { query: { ...which, ...from(cursor) } }));
+  }
+
+  /** How many actions each connector, category and tag has. */
+  async facets(): Promise<ActionFacets> {
+    return (await this.#http.call("get", `${ACTIONS}/facets`)).data;
   }
 
   /** An action with its schemas, by default its newest version. */

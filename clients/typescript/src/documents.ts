@@ -81,6 +81,7 @@ export type Connector = Schemas["ConnectorDocument"];
 /** What a step can call. */
 export type Action = Schemas["CatalogActionDocument"];
 /** What an import of a connector did, or would do. */
+export type ActionFacets = Schemas["ActionFacetsDocument"];
 export type ConnectorImport = Schemas["ImportDocument"];
 /** A callback that was received. */
 export type CallbackReceipt = Schemas["CallbackReceipt"];

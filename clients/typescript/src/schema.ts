@@ -81,6 +81,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/actions/facets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count actions
+         * @description Count the actions by connector, category and tag: the values by which their list can be narrowed.
+         */
+        get: operations["countActions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/connectors": {
         parameters: {
             query?: never;
@@ -204,7 +224,8 @@ export interface paths {
         /**
          * Import the tools of an MCP server
          * @description Make a connector of the tools of an MCP server that is reached over HTTP. `tools` is what its `tools/list`
-         *     returns. With `with_token` its calls carry the token of the connector.
+         *     returns; without it, Detent asks the server, as far as the egress guard allows it. With `with_token` its calls carry
+         *     the token of the connector.
          */
         post: operations["importMcp"];
         delete?: never;
@@ -224,9 +245,10 @@ export interface paths {
         put?: never;
         /**
          * Import an OpenAPI document
-         * @description Make a connector of an OpenAPI 3.x or Swagger 2 document: each operation becomes an action. For a connector that
-         *     exists, the answer says what has changed and which steps of active workflows have to change. They go on with the
-         *     version of the action that they pin.
+         * @description Make a connector of an OpenAPI 3.x or Swagger 2 document: each operation becomes an action. Without a body the
+         *     document is read from `url`, as far as the egress guard allows it. For a connector that exists, the answer says what
+         *     has changed and which steps of active workflows have to change. They go on with the version of the action that they
+         *     pin.
          */
         post: operations["importOpenapi"];
         delete?: never;
@@ -3202,6 +3224,16 @@ export interface components {
             step: string;
             type: string;
         };
+        /** ActionFacetsDocument */
+        ActionFacetsDocument: {
+            categories: components["schemas"]["FacetValue"][];
+            connectors: components["schemas"]["FacetValue"][];
+            tags: components["schemas"]["FacetValue"][];
+        };
+        /** One[ActionFacetsDocument] */
+        ActionFacetsDocumentAnswer: {
+            data: components["schemas"]["ActionFacetsDocument"];
+        };
         /** AttemptDocument */
         AttemptDocument: {
             attempt: number;
@@ -4963,6 +4995,11 @@ export interface operations {
                  * @example message
                  */
                 search?: string;
+                /**
+                 * @description Only those with this tag.
+                 * @example chat
+                 */
+                tag?: string;
             };
             header?: never;
             path?: never;
@@ -5160,6 +5197,26 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    countActions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The counts. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActionFacetsDocumentAnswer"];
                 };
             };
         };
@@ -5610,7 +5667,7 @@ export interface operations {
                     dry_run?: boolean;
                     name: string;
                     title?: string;
-                    tools: Record<string, unknown>[];
+                    tools?: Record<string, unknown>[];
                     url: string;
                     with_token?: boolean;
                 };
@@ -5686,14 +5743,14 @@ export interface operations {
                  * @example crm
                  */
                 name?: string;
-                /** @description Where the document was read from; relative servers begin there. */
+                /** @description Where the document was read from, or without a body is read from; relative servers begin there. */
                 url?: string;
             };
             header?: never;
             path?: never;
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
                 "application/json": Record<string, unknown>;
             };
@@ -8993,6 +9050,8 @@ export interface operations {
                  * @example 50
                  */
                 limit?: number;
+                /** @description Those of this run, in the order of their links; not together with the others. */
+                run?: string;
                 /**
                  * @description Only resources of this system.
                  * @example monday

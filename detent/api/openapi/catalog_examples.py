@@ -79,6 +79,11 @@ ACTION: Final[dict[str, Any]] = {
     "parameter_schema": MANIFEST["actions"]["get-customer"]["parameters"],
     "output_schema": {},
 }
+FACETS: Final[dict[str, Any]] = {
+    "connectors": [{"value": "crm", "count": 2}],
+    "categories": [{"value": "Data", "count": 2}],
+    "tags": [{"value": "customers", "count": 1}],
+}
 OPENAPI: Final[dict[str, Any]] = {
     "openapi": "3.1.0",
     "info": {"title": "Our CRM", "version": "7"},

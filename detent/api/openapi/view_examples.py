@@ -180,5 +180,5 @@ ME: Final[dict[str, Any]] = {
     "version": "0.1.0",
     "base_path": "/",
     "limits": {"input_bytes": INPUT_LIMIT, "definition_bytes": DEFINITION_LIMIT, "list_limit": 200, "topics": 64},
-    "features": ["graph", "inbox", "stream", "time_travel"],
+    "features": ["catalog", "dead_letters", "graph", "inbox", "resources", "stream", "templates", "time_travel"],
 }

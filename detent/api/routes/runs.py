@@ -56,7 +56,7 @@ from detent.documents.runs import (
     WhyDocument,
 )
 from detent.errors import NotFound
-from detent.ids import RUN, show
+from detent.ids import RUN, parse, show
 from detent.instant import as_datetime
 from detent.run.status import TERMINAL
 from detent.store.rows import RunCriteria, RunRow
@@ -307,6 +307,8 @@ async def get_run_hierarchy(request: AnyRequest, run: FromPath[str]) -> RunAnswe
 
 
 _PLACE: Final = msgspec.json.Decoder(tuple[str, str, str])
+#: The largest offset that a cursor of the resources of a run can have.
+_MOST_LINKED: Final = 10**9
 
 
 @get(
@@ -317,6 +319,7 @@ _PLACE: Final = msgspec.json.Decoder(tuple[str, str, str])
         query("system", TEXT, "Only resources of this system.", "monday"),
         query("type", TEXT, "Only resources of this type; needs `system`.", "item"),
         query("id", TEXT, "The one with this id; needs `system` and `type`.", "17"),
+        query("run", TEXT, "Those of this run, in the order of their links; not together with the others.", None),
         *PAGE_PARAMETERS,
     ),
     responses={
@@ -326,12 +329,25 @@ _PLACE: Final = msgspec.json.Decoder(tuple[str, str, str])
 )
 async def list_resources(request: AnyRequest) -> Many[ResourceDocument]:
     """List the resources of other systems that steps have linked, by system, type and id. Each belongs to one run."""
-    values = QueryValues.of_query(request.scope["query_string"], aliases("system", "type", "id", "limit", "cursor"))
+    known = aliases("system", "type", "id", "run", "limit", "cursor")
+    values = QueryValues.of_query(request.scope["query_string"], known)
+    run = values.one("run", lambda text: parse(RUN, text))
     system, type_, id_ = (values.one(name, word_of) for name in ("system", "type", "id"))
     if (type_ is not None and system is None) or (id_ is not None and type_ is None):
         name, needed = ("id", "system and type") if id_ is not None else ("type", "system")
         values.add_problem(name, f"can only be used together with {needed}")
-    scope = CursorScope("resources", tenant_of(request), system, type_, id_)
+    if run is not None and system is not None:
+        values.add_problem("run", "cannot be used together with system")
+    scope = CursorScope("resources", tenant_of(request), system, type_, id_, run)
+    if run is not None:
+        limit, offset = (
+            values.limit(),
+            values.cursor(lambda text: number_of(scope.place(text).decode(), 0, _MOST_LINKED)),
+        )
+        values.refuse("the list cannot be read")
+        begin = offset or 0
+        own, goes_on = await commands(request).runs.resources(run, limit=limit, offset=begin)
+        return Many(own, scope.cursor(str(begin + limit).encode()) if goes_on else None)
     limit, after = values.limit(), values.cursor(lambda text: _PLACE.decode(scope.place(text)))
     values.refuse("the list cannot be read")
     found = await commands(request).runs.find_resources(

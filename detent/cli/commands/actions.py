@@ -29,13 +29,15 @@ def list_actions(
     ] = None,
     connector: Annotated[str | None, typer.Option("--connector", help="Only those of this connector.")] = None,
     category: Annotated[str | None, typer.Option("--category", help="Only those of this category.")] = None,
+    tag: Annotated[str | None, typer.Option("--tag", help="Only those with this tag.")] = None,
     as_json: Json = False,
     url: Url = None,
     database: Database = None,
 ) -> None:
     """List the actions that steps can call."""
+    call = connectors.actions(connector=connector, category=category, tag=tag, search=search)
     with open_client(settings_of(database_url=database), url) as client:
-        rows = list(client.each(connectors.actions(connector=connector, category=category, search=search)))
+        rows = list(client.each(call))
     if as_json:
         print_json(rows)
         return

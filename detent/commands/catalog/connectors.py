@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Final
 
@@ -11,6 +13,8 @@ from detent.catalog.connections import EnvironmentConnections
 from detent.catalog.connector import Connector
 from detent.commands.catalog.rows import action_row, action_rows, as_new, by_connector, code_connector, connector_row
 from detent.commands.context import CommandPart
+from detent.documents.connectors import ActionFacetsDocument
+from detent.documents.lists import FacetValue
 from detent.errors import Conflict, NotFound
 from detent.store.catalog_rows import (
     EVERY_TENANT,
@@ -22,6 +26,9 @@ from detent.store.catalog_rows import (
 )
 from detent.store.rows import Unsaved
 
+#: How many actions are read at once to count them.
+_PAGE: Final = 1_000
+_MOST_FACETS: Final = 200
 #: The setting that names the shipped connectors which are stored.
 _SHIPPED: Final = "shipped_connectors"
 
@@ -52,12 +59,26 @@ class CatalogCommands(CommandPart):
         after: str | None = None,
         connector: str | None = None,
         category: str | None = None,
+        tag: str | None = None,
         text: str | None = None,
     ) -> list[ActionMark]:
         """Return the newest version of each action by id, narrowed as asked."""
         return await self._store.actions(
-            self._tenant, limit=limit, after=after, connector=connector, category=category, text=text
+            self._tenant, limit=limit, after=after, connector=connector, category=category, tag=tag, text=text
         )
+
+    async def count_actions(self) -> ActionFacetsDocument:
+        """Count the actions by connector, category and tag."""
+        connectors: Counter[str] = Counter()
+        categories: Counter[str] = Counter()
+        tags: Counter[str] = Counter()
+        after: str | None = None
+        while rows := await self._store.actions(self._tenant, limit=_PAGE, after=after):
+            connectors.update(row.connector for row in rows)
+            categories.update(row.category for row in rows if row.category)
+            tags.update(tag for row in rows for tag in set(json.loads(row.tags)))
+            after = rows[-1].id
+        return ActionFacetsDocument(connectors=_most(connectors), categories=_most(categories), tags=_most(tags))
 
     async def action(self, action: str, version: str | None = None) -> ActionRow:
         """Return an action, by default its newest version, or raise NotFound."""
@@ -70,13 +91,17 @@ class CatalogCommands(CommandPart):
     async def add(self, connector: Connector) -> tuple[ConnectorRow, SavedConnector]:
         """Add a connector, or a new version of one. Raise Conflict if the version exists with another content, or if
         its name or one of its actions belongs to another connector or to code."""
-        known = await self._store.connector(EVERY_TENANT, connector.id)
-        if known is not None:
-            whose = "Detent ships" if known.source != ActionSource.PYTHON else "code has"
-            raise Conflict(f"{whose} a connector {connector.id!r}; choose another name")
+        await self.refuse_foreign(connector.id)
         await self._refuse_shadows(connector)
         saved = await self._save(self._tenant, connector)
         return await self.connector(connector.id), saved
+
+    async def refuse_foreign(self, name: str) -> None:
+        """Raise Conflict if a connector of that name is shipped or is code."""
+        known = await self._store.connector(EVERY_TENANT, name)
+        if known is not None:
+            whose = "Detent ships" if known.source != ActionSource.PYTHON else "code has"
+            raise Conflict(f"{whose} a connector {name!r}; choose another name")
 
     async def remove(self, connector: str) -> ConnectorRow:
         """Remove a connector and return it as it was. Versions of workflows that pin its actions go on. Raise
@@ -138,3 +163,7 @@ class CatalogCommands(CommandPart):
         taken = sorted(names & {*code, *self._engine.served.all()})
         if taken:
             raise Conflict(f"code has an action {taken[0]!r} already; choose another name")
+
+
+def _most(counts: Counter[str]) -> list[FacetValue]:
+    return [FacetValue(value, count) for value, count in counts.most_common(_MOST_FACETS)]

@@ -10,14 +10,17 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from detent.catalog.connector import ActionSpec, Connector
+from detent.catalog.connections import MissingConnection
+from detent.catalog.connector import ActionSpec, Auth, AuthType, Connector
 from detent.catalog.manifest import check_connector_id
 from detent.catalog.mcp import build_mcp_connector
 from detent.catalog.openapi import SkippedOperation, read_openapi
+from detent.catalog.source import ConnectorSource
 from detent.catalog.update import ConnectorUpdate, compare
 from detent.commands.catalog.connectors import CatalogCommands
 from detent.commands.catalog.rows import definition_of
 from detent.commands.context import CommandPart
+from detent.errors import InvalidInput
 from detent.store.catalog_rows import ConnectorRow
 from detent.store.rows import WorkflowRow
 
@@ -55,8 +58,11 @@ class ImportCommands(CommandPart):
     async def openapi(
         self, name: str, data: bytes, *, filename: str | None = None, url: str | None = None, dry_run: bool = False
     ) -> ImportAnswer:
-        """Import an OpenAPI or Swagger document. `url` is where it was read from. Raise InvalidInput."""
+        """Import an OpenAPI or Swagger document. `url` is where it was read from; if `data` is empty, it is read from
+        there. Raise InvalidInput."""
         check_connector_id(name)
+        if not data and url is not None:
+            data, filename = await self._source().document(url), None
         found = await asyncio.to_thread(read_openapi, data, name, filename=filename, source_url=url)
         answer = await self._import(found.connector, dry_run=dry_run)
         answer.operations, answer.skipped = found.operations, found.skipped
@@ -65,10 +71,30 @@ class ImportCommands(CommandPart):
     async def mcp(
         self, name: str, url: str, tools: Any, *, title: str | None, with_token: bool, dry_run: bool = False
     ) -> ImportAnswer:
-        """Import the tools of an MCP server, as its `tools/list` returns them. Raise InvalidInput."""
+        """Import the tools of an MCP server, as its `tools/list` returns them. If `tools` is `None`, the server
+        is asked for them. Raise InvalidInput."""
         check_connector_id(name)
+        if tools is None:
+            token = await self._token(name, url) if with_token else None
+            found, tools = await self._source().tools(url, token)
+            title = title or found
         connector = await asyncio.to_thread(build_mcp_connector, name, url, tools, title=title, with_token=with_token)
         return await self._import(connector, dry_run=dry_run)
+
+    def _source(self) -> ConnectorSource:
+        if self._context.source is None:
+            raise InvalidInput("this process reads no addresses; send the document, or the list of tools")
+        return self._context.source
+
+    async def _token(self, name: str, url: str) -> str:
+        """Return the token that the operator set for a connector. Raise InvalidInput if there is none, and Conflict if
+        the connector is not the caller's own: its token must not reach another server."""
+        await CatalogCommands(self._context, self._caller).refuse_foreign(name)
+        try:
+            connection, _ = self._context.connections.find(name, url, Auth(type=AuthType.BEARER))
+        except MissingConnection as error:
+            raise InvalidInput(str(error)) from None
+        return connection.secrets["token"]
 
     async def _import(self, connector: Connector, *, dry_run: bool) -> ImportAnswer:
         row = await self._store.connector(self._tenant, connector.id)

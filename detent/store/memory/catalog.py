@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 
 from detent.store.catalog_rows import (
@@ -84,9 +85,11 @@ class MemoryCatalog(MemoryTables):
         after: str | None = None,
         connector: str | None = None,
         category: str | None = None,
+        tag: str | None = None,
         text: str | None = None,
     ) -> list[ActionMark]:
         wanted = None if text is None else text.lower()
+        tagged = "" if tag is None else json.dumps(tag, ensure_ascii=False).lower()
 
         def fits(row: ActionRow) -> bool:
             texts = (row.id, row.title, row.description, row.tags)
@@ -95,6 +98,7 @@ class MemoryCatalog(MemoryTables):
                 and row.id > (after or "")
                 and connector in (None, row.connector)
                 and category in (None, row.category)
+                and tagged in row.tags.lower()
                 and (wanted is None or any(wanted in one.lower() for one in texts))
             )
 

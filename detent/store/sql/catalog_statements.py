@@ -79,9 +79,10 @@ _LISTED: Final = (
 )
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=16)
 def actions(given: frozenset[str]) -> Select[Any]:
-    """Return the newest version of each action by id, narrowed by `connector`, `category` and `text`."""
+    """Return the newest version of each action by id, narrowed by `connector`, `category`, `tag` (as JSON)
+    and `text`."""
     query = (
         select(*(action.c[name] for name in ActionMark._fields), connector.c.enabled)
         .select_from(_with_connector)
@@ -91,6 +92,8 @@ def actions(given: frozenset[str]) -> Select[Any]:
     )
     for name in sorted(given & {"connector", "category"}):
         query = query.where(action.c[name] == bindparam(name))
+    if "tag" in given:
+        query = query.where(Contains(action.c.tags, "tag"))
     if "text" in given:
         columns = (action.c.id, action.c.title, action.c.description, action.c.tags)
         query = query.where(or_(*(Contains(column, "text") for column in columns)))

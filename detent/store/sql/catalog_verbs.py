@@ -6,6 +6,7 @@ insert its row; the other one then looks again.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -62,9 +63,11 @@ class CatalogVerbs(CatalogStore):
         after: str | None = None,
         connector: str | None = None,
         category: str | None = None,
+        tag: str | None = None,
         text: str | None = None,
     ) -> list[ActionMark]:
-        narrowing = {"connector": connector, "category": category, "text": text}
+        quoted = None if tag is None else json.dumps(tag, ensure_ascii=False)
+        narrowing = {"connector": connector, "category": category, "tag": quoted, "text": text}
         given = frozenset(name for name, value in narrowing.items() if value is not None)
         values = {**narrowing, "tenant": tenant, "after": after or "", "limit": limit}
         return [_mark(row) for row in await self._access.query(statements.actions(given), values)]

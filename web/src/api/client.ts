@@ -28,19 +28,22 @@ export async function read<T>(path: string, query: Query = {}, signal?: AbortSig
   return (await client.call("get", path as never, { query: query as never, signal })) as T;
 }
 
-/** Send a body to a route. With `repeatable` it may be sent again when its answer is lost. */
+/** Send a body to a route, or a `text` as it is. With `repeatable` it may be sent again when its answer is lost.
+ * `patience` are further seconds that the server may take. */
 export async function write<T>(
   method: "post" | "put" | "delete",
   path: string,
   body?: unknown,
-  options: { headers?: Record<string, string>; repeatable?: boolean; query?: Query } = {},
+  options: { headers?: Record<string, string>; repeatable?: boolean; query?: Query; text?: string; patience?: number } = {},
 ): Promise<T> {
-  const { headers, repeatable, query } = options;
+  const { headers, repeatable, query, text, patience } = options;
   const parts = {
     ...(body === undefined ? {} : { body: body as never }),
     ...(headers === undefined ? {} : { headers }),
     ...(repeatable === undefined ? {} : { repeatable }),
     ...(query === undefined ? {} : { query: query as never }),
+    ...(text === undefined ? {} : { text }),
+    ...(patience === undefined ? {} : { patience }),
   };
   return (await client.call(method as "post", path as never, parts as never)) as T;
 }

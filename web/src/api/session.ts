@@ -27,6 +27,12 @@ export function useMe(): Me | undefined {
   return data;
 }
 
+/** Says whether the server has a feature. While that is not known, it has. */
+export function useFeatures(): (feature: string | undefined) => boolean {
+  const me = useMe();
+  return (feature) => feature === undefined || me === undefined || me.features.includes(feature);
+}
+
 /** One clock for all that count up or down: it ticks once a second while anything shows a time. */
 class Ticker {
   readonly #watchers = new Set<() => void>();

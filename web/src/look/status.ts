@@ -15,12 +15,14 @@ import {
   LayoutGrid,
   LoaderCircle,
   type LucideIcon,
+  MailX,
   Moon,
   OctagonX,
   PencilLine,
   RotateCw,
   ShieldX,
   SquareTerminal,
+  Unplug,
   UserRound,
   Webhook,
   Workflow,
@@ -70,6 +72,13 @@ const STATES: Record<string, Look> = {
   refused: { word: "Refused", tone: "fail", icon: ShieldX },
   errored: { word: "Condition failed", tone: "fail", icon: Braces },
   missed: { word: "Missed", tone: "hold", icon: ClockAlert },
+  // The catalog and what it needs.
+  enabled: { word: "Enabled", tone: "ok", icon: CircleCheck },
+  deprecated: { word: "Deprecated", tone: "hold", icon: ClockAlert },
+  unset: { word: "Not set up", tone: "idle", icon: Unplug },
+  // Dead letters.
+  open: { word: "Given up", tone: "fail", icon: MailX },
+  requeued: { word: "Requeued", tone: "idle", icon: RotateCw },
   // Nodes.
   alive: { word: "Alive", tone: "ok", icon: CircleCheck },
   lost: { word: "Not heard of", tone: "fail", icon: OctagonX },

@@ -1,9 +1,12 @@
 /** The head of a run: where it is, one sentence about it, what can be done, and its facts. */
-import { useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { ChevronRight, GitCompare, History } from "lucide-react";
 import { Fragment, type ReactNode } from "react";
 import { Link } from "wouter";
+import { read } from "../api/client";
+import type { Page } from "../api/documents";
 import { currentQuery, type Outline } from "../api/run";
+import { useFeatures } from "../api/session";
 import { several } from "../look/numbers";
 import { triggerOf } from "../look/status";
 import { exact, moment, roughSpan, span } from "../look/time";
@@ -80,6 +83,7 @@ function Tabs({ id, outline, places }: { id: string; outline: Outline; places: P
   const { at, step } = places.place;
   const keep = { at, step };
   const hasFamily = outline.run.parent || outline.steps.some((one) => one.child_run_id);
+  const resources = useLinked(id, outline);
   const tab = (name: TabName, word: string, count?: number) => ({ name, word, to: urlOf(id, { ...keep, tab: name }), ...(count ? { count } : {}) });
   const tabs = [
     tab("graph", "Graph"),
@@ -87,8 +91,25 @@ function Tabs({ id, outline, places }: { id: string; outline: Outline; places: P
     tab("data", "Data"),
     tab("journal", "Journal", outline.seq),
     ...(hasFamily || places.place.tab === "family" ? [tab("family", "Family")] : []),
+    ...(resources > 0 || places.place.tab === "resources" ? [tab("resources", "Resources", resources)] : []),
   ];
   return <TabLinks tabs={tabs} current={places.place.tab} label="Views of this run" />;
+}
+
+/** How many resources the run has linked, as far as the first page of them knows. */
+function useLinked(id: string, outline: Outline): number {
+  const has = useFeatures();
+  // A link is written before its step ends: what has ended says whether to look again.
+  const over = outline.steps.filter((one) => one.finished_at !== null).length;
+  const { data } = useQuery({
+    queryKey: ["resources", "linked", id, over],
+    queryFn: async ({ signal }) => (await read<Page<unknown>>("/api/v1/resources", { run: id, limit: 100 }, signal)).data.length,
+    enabled: over > 0 && has("resources"),
+    placeholderData: keepPreviousData,
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 30_000,
+  });
+  return data ?? 0;
 }
 
 function Facts({ outline, now }: { outline: Outline; now: number }) {

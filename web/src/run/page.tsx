@@ -19,6 +19,7 @@ import styles from "./run.module.css";
 const DataTab = lazy(() => import("./data_tab").then((all) => ({ default: all.DataTab })));
 const FamilyTab = lazy(() => import("./family_tab").then((all) => ({ default: all.FamilyTab })));
 const JournalTab = lazy(() => import("./journal_tab").then((all) => ({ default: all.JournalTab })));
+const ResourcesTab = lazy(() => import("./resources_tab").then((all) => ({ default: all.ResourcesTab })));
 const StepsTab = lazy(() => import("./steps_tab").then((all) => ({ default: all.StepsTab })));
 const StepPanel = lazy(() => import("./panel/panel").then((all) => ({ default: all.StepPanel })));
 const VerbDialog = lazy(() => import("./verbs/dialogs").then((all) => ({ default: all.VerbDialog })));
@@ -85,7 +86,7 @@ function Loaded({ id, outline: newest, graph: newestGraph, places }: LoadedProps
     const next = names[step === null ? 0 : names.indexOf(step) + way];
     if (next !== undefined) go({ step: next, part: null }, true);
   };
-  const withPanel = step !== null && place.tab !== "journal" && place.tab !== "family" && place.tab !== "data";
+  const withPanel = step !== null && place.tab !== "journal" && place.tab !== "family" && place.tab !== "data" && place.tab !== "resources";
   return (
     <div className={styles["run"]}>
       <Header id={id} outline={newest} seq={look.seq} onNewest={() => look.seek(null)} state={state} now={now} places={places} />
@@ -97,6 +98,7 @@ function Loaded({ id, outline: newest, graph: newestGraph, places }: LoadedProps
             {place.tab === "data" && <DataTab id={id} look={look} places={places} />}
             {place.tab === "journal" && <JournalTab id={id} outline={newest} places={places} />}
             {place.tab === "family" && <FamilyTab id={id} />}
+            {place.tab === "resources" && <ResourcesTab id={id} />}
           </Suspense>
         </div>
         {withPanel && (

@@ -1,19 +1,28 @@
 /** Ctrl K: find runs, workflows, business objects, and go anywhere. */
 import { useQuery } from "@tanstack/react-query";
 import { Command } from "cmdk";
-import { Box, Clock, Keyboard, type LucideIcon, Moon, Play, Search, Sun, SunMoon, Workflow, Zap } from "lucide-react";
+import { Blocks, Box, Clock, Keyboard, LayoutTemplate, Link2, type LucideIcon, MailX, Moon, Play, Search, Sun, SunMoon, Workflow, Zap } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { useLocation } from "wouter";
 import type { Found } from "../api/documents";
 import { searchQuery } from "../api/search";
+import { useFeatures } from "../api/session";
 import { stateOf } from "../look/status";
 import { Dialog } from "../parts/dialog";
 import { Status } from "../parts/status";
 import { Time } from "../parts/time";
 import styles from "./palette.module.css";
 import { useClock } from "./preferences";
-import { SECTIONS } from "./sections";
+import { type Section, SECTIONS } from "./sections";
 import { chooseTheme } from "./theme";
+
+/** Views that are not sections, to be found by their names. */
+const PLACES: Section[] = [
+  { to: "/catalog/connectors", word: "Connectors", icon: Blocks, letter: "", feature: "catalog" },
+  { to: "/catalog/templates", word: "Templates", icon: LayoutTemplate, letter: "", feature: "templates" },
+  { to: "/system/dead-letters", word: "Dead letters", icon: MailX, letter: "", feature: "dead_letters" },
+  { to: "/system/resources", word: "Resources of other systems", icon: Link2, letter: "", feature: "resources" },
+];
 
 interface Props {
   open: boolean;
@@ -51,7 +60,8 @@ function Content({ onClose, onKeys }: Omit<Props, "open">) {
     run();
   };
   const matches = (word: string) => word.toLowerCase().includes(wanted.toLowerCase());
-  const places = SECTIONS.filter((one) => matches(`go to ${one.word}`));
+  const has = useFeatures();
+  const places = [...SECTIONS, ...PLACES].filter((one) => has(one.feature) && matches(`go to ${one.word}`));
   const verbs: [string, LucideIcon, () => void][] = [
     ["Use the light theme", Sun, () => chooseTheme("light")],
     ["Use the dark theme", Moon, () => chooseTheme("dark")],
@@ -128,8 +138,12 @@ function Content({ onClose, onKeys }: Omit<Props, "open">) {
           {places.map((one) => (
             <Item key={one.to} value={`go ${one.to}`} icon={one.icon} onSelect={to(one.to)}>
               <span>{one.word}</span>
-              <kbd>g</kbd>
-              <kbd>{one.letter}</kbd>
+              {one.letter && (
+                <>
+                  <kbd>g</kbd>
+                  <kbd>{one.letter}</kbd>
+                </>
+              )}
             </Item>
           ))}
         </Group>

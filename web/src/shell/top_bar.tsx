@@ -2,14 +2,16 @@ import { useQuery } from "@tanstack/react-query";
 import { Moon, Search, Sun } from "lucide-react";
 import { Link, useLocation } from "wouter";
 import { countsQuery } from "../api/runs";
+import { useFeatures } from "../api/session";
 import { Button } from "../parts/button";
 import { Mark } from "./mark";
-import { SECTIONS } from "./sections";
+import { isAt, SECTIONS } from "./sections";
 import { chooseTheme, isDark, useTheme } from "./theme";
 import styles from "./top_bar.module.css";
 
 export function TopBar({ onSearch }: { onSearch: () => void }) {
   const [where] = useLocation();
+  const has = useFeatures();
   const views = useQuery(countsQuery()).data?.views;
   const waiting = (views?.waiting ?? 0) + (views?.person ?? 0);
   return (
@@ -19,7 +21,7 @@ export function TopBar({ onSearch }: { onSearch: () => void }) {
         <b>Detent</b>
       </Link>
       <nav className={styles["sections"]} aria-label="Main">
-        {SECTIONS.map(({ to, word, icon: Icon }) => (
+        {SECTIONS.filter((one) => has(one.feature)).map(({ to, word, icon: Icon }) => (
           <Link key={to} href={to} className={styles["section"] ?? ""} aria-current={isAt(where, to) ? "page" : undefined}>
             <Icon className="icon" aria-hidden />
             {word}
@@ -55,9 +57,4 @@ function ThemeButton() {
       {dark ? <Sun className="icon" aria-hidden /> : <Moon className="icon" aria-hidden />}
     </Button>
   );
-}
-
-/** Whether a path is a section or below it. */
-function isAt(where: string, section: string): boolean {
-  return where === section || where.startsWith(`${section}/`);
 }

@@ -11,7 +11,7 @@ before(async () => {
   run = (await api("POST", "/workflows/budget/trigger", {})).run_id;
 });
 
-/** Bytes by kind of everything that a page loads before it rests. Each page has a browser of its own: nothing is cached. */
+/** Bytes by kind of everything that a page loads before it rests. Each page has a profile of its own: nothing is cached. */
 async function weigh(path, ready) {
   const browser = await openBrowser();
   try {

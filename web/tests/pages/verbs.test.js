@@ -1,6 +1,5 @@
 // Everything that can be done to a run, by the page: each dialog says what will happen, and that happens.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { after, afterEach, before, test } from "node:test";
 import { api, judged, openBrowser, picture, until } from "../browser.js";
 import { call, ODD, save, start, triggerOf } from "../shop.js";
@@ -160,7 +159,8 @@ test("a run is exported, and saved as a test", async () => {
   await said(page, "Completed 2 steps");
   const saved = async (word) => {
     const [file] = await Promise.all([page.waitForEvent("download"), choose(page, word)]);
-    return { name: file.suggestedFilename(), text: readFileSync(await file.path(), "utf8") };
+    const parts = await (await file.createReadStream()).toArray();
+    return { name: file.suggestedFilename(), text: Buffer.concat(parts).toString() };
   };
   const json = await saved("Export JSON");
   assert.match(json.name, /\.json$/);

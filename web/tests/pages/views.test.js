@@ -74,7 +74,7 @@ const VIEWS = [
   ["run", () => `/runs/${runs.order}`, async (page) => {
     await page.locator('.react-flow__node[data-id="charge"]').waitFor();
     await page.getByRole("group", { name: "Steps over time" }).waitFor();
-  }],
+  }, true],
   ["run-panel", () => `/runs/${runs.order}?step=charge&part=input`, (page) => page.getByText("trigger.body.total - trigger.body.discount").first().waitFor()],
   ["run-time-travel", () => `/runs/${runs.order}?step=charge&at=3`, async (page) => {
     await page.getByText("After entry 3 of").waitFor();
@@ -99,14 +99,14 @@ const VIEWS = [
     await page.getByRole("listitem").filter({ hasText: "Ada Lovelace" }).waitFor();
     if (size === "phone") await page.getByRole("listitem").filter({ hasText: "Ada Lovelace" }).click();
     await page.getByRole("tree").getByText("Ada Lovelace").waitFor();
-  }],
+  }, true],
   ["hero", () => "/heroes/order/8841", (page) => page.getByRole("region", { name: "What happened" }).getByRole("listitem").first().waitFor()],
   ["heroes", () => "/heroes", (page) => page.getByRole("link", { name: /^order \d+/ }).first().waitFor()],
   ["received", () => "/triggers/received", async (page, size) => {
     await page.getByRole("listitem").filter({ hasText: "Refused" }).waitFor();
     await page.getByRole("listitem").filter({ hasText: "order-processing" }).last().click();
     await page.getByText("x-shop").waitFor();
-  }],
+  }, true],
   ["system", () => "/system", async (page) => {
     await page.getByText("Alive").waitFor();
     await page.getByText("no node takes runs from it").waitFor();
@@ -138,6 +138,6 @@ test("slots that were missed are told, with what was started instead and how to 
   await judged(page, "missed slots");
 });
 
-for (const [name, path, ready] of VIEWS) {
-  test(`${name} is good to look at, light, dark and on a phone`, () => looked(browser, path(), name, ready));
+for (const [name, path, ready, again] of VIEWS) {
+  test(`${name} is good to look at, light, dark and on a phone`, () => looked(browser, path(), name, ready, again));
 }

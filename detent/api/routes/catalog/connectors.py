@@ -25,7 +25,12 @@ from detent.api.request import (
 )
 from detent.catalog.manifest import read_manifest
 from detent.documents.answers import Many, One
-from detent.documents.connectors import CatalogActionDocument, ConnectorDocument, SavedConnectorAnswer
+from detent.documents.connectors import (
+    ActionFacetsDocument,
+    CatalogActionDocument,
+    ConnectorDocument,
+    SavedConnectorAnswer,
+)
 from detent.store.catalog_rows import ActionRow, ConnectorRow
 from detent.values.limits import DEFINITION_LIMIT
 from detent.views.catalog import action_document, connector_document
@@ -34,7 +39,7 @@ CONNECTORS: Final = "/api/v1/connectors"
 ACTIONS: Final = "/api/v1/actions"
 _TAGS: Final = ["catalog"]
 _PAGE: Final = aliases("limit", "cursor")
-_ACTIONS: Final = {**_PAGE, **aliases("connector_id", "category", "search", connector="connector_id")}
+_ACTIONS: Final = {**_PAGE, **aliases("connector_id", "category", "tag", "search", connector="connector_id")}
 _MESSAGE: Final = "the request cannot be read"
 _MANIFEST: Final = takes(
     Schema(type=OpenAPIType.OBJECT, description="A manifest in JSON or YAML, at most 1 MB."),
@@ -159,6 +164,7 @@ async def list_connector_actions(request: AnyRequest, connector: FromPath[str]) 
     operation_class=operation(
         query("connectorId", TEXT, "Only those of this connector.", "slack"),
         query("category", TEXT, "Only those of this category.", "Communication"),
+        query("tag", TEXT, "Only those with this tag.", "chat"),
         query("search", TEXT, "Only those whose id, title, description or tags have this text.", "message"),
         *PAGE_PARAMETERS,
     ),
@@ -171,6 +177,18 @@ async def list_actions(request: AnyRequest) -> Many[CatalogActionDocument]:
     """List the actions by id, each in its newest version and without its schemas."""
     read = QueryValues.of_query(request.scope["query_string"], _ACTIONS)
     return await _actions(request, read, read.one("connector_id", word_of))
+
+
+@get(
+    ACTIONS + "/facets",
+    tags=_TAGS,
+    summary="Count actions",
+    operation_class=Plain,
+    responses=answers(200, One[ActionFacetsDocument], "The counts.", examples.one(examples.FACETS)),
+)
+async def count_actions(request: AnyRequest) -> One[ActionFacetsDocument]:
+    """Count the actions by connector, category and tag: the values by which their list can be narrowed."""
+    return One(await commands(request).catalog.count_actions())
 
 
 @get(
@@ -201,8 +219,8 @@ async def disable_action(request: AnyRequest, action: FromPath[str]) -> ActionAn
 
 
 async def _actions(request: AnyRequest, read: QueryValues, connector: str | None) -> Many[CatalogActionDocument]:
-    category, text = read.one("category", word_of), read.one("search", word_of)
-    scope = CursorScope("actions", tenant_of(request), connector, category, text)
+    category, tag, text = (read.one(name, word_of) for name in ("category", "tag", "search"))
+    scope = CursorScope("actions", tenant_of(request), connector, category, tag, text)
     limit, after = read.limit(), read.cursor(scope.place)
     read.refuse(LIST_MESSAGE)
     rows = await commands(request).catalog.actions(
@@ -210,6 +228,7 @@ async def _actions(request: AnyRequest, read: QueryValues, connector: str | None
         after=None if after is None else after.decode("utf-8", "replace"),
         connector=connector,
         category=category,
+        tag=tag,
         text=text,
     )
     more = scope.cursor(rows[limit - 1].id.encode()) if len(rows) > limit else None
@@ -233,6 +252,7 @@ ROUTES = [
     disable_connector,
     list_connector_actions,
     list_actions,
+    count_actions,
     get_action,
     enable_action,
     disable_action,

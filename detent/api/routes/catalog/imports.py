@@ -35,6 +35,7 @@ from detent.views.catalog import connector_document
 
 IMPORTS: Final = "/api/v1/connectors/import"
 _MESSAGE: Final = "the document cannot be imported"
+_ADDRESS: Final = "must begin with http:// or https://"
 _LONGEST_URL: Final = 2_000
 _NAMES: Final = aliases("name", "url", "dry_run")
 _DRY_RUN: Final = query("dryRun", BOOLEAN, "Only say what the import would do; false by default.", True)
@@ -53,26 +54,33 @@ _SHOWN: Final[dict[str, Any]] = {
     summary="Import an OpenAPI document",
     operation_class=operation(
         query("name", TEXT, "The id of the connector.", "crm"),
-        query("url", TEXT, "Where the document was read from; relative servers begin there.", None),
+        query(
+            "url",
+            TEXT,
+            "Where the document was read from, or without a body is read from; relative servers begin there.",
+            None,
+        ),
         _DRY_RUN,
         body=takes(
             Schema(type=OpenAPIType.OBJECT, description="An OpenAPI 3.x or Swagger 2 document, at most 20 MB."),
             examples.OPENAPI,
-            required=True,
         ),
     ),
     request_max_body_size=IMPORT_LIMIT,
     **_SHOWN,
 )
 async def import_openapi(request: AnyRequest) -> Response[One[ImportDocument]]:
-    """Make a connector of an OpenAPI 3.x or Swagger 2 document: each operation becomes an action. For a connector that
-    exists, the answer says what has changed and which steps of active workflows have to change. They go on with the
-    version of the action that they pin."""
+    """Make a connector of an OpenAPI 3.x or Swagger 2 document: each operation becomes an action. Without a body the
+    document is read from `url`, as far as the egress guard allows it. For a connector that exists, the answer says what
+    has changed and which steps of active workflows have to change. They go on with the version of the action that they
+    pin."""
     read = QueryValues.of_query(request.scope["query_string"], _NAMES)
     name, url = read.one("name", word_of), read.one("url", lambda text: word_of(text, _LONGEST_URL))
     dry_run = bool(read.one("dry_run", flag_of))
     if name is None:
         read.add_problem("name", "is missing: the id of the connector")
+    if url is not None and not _is_address(url):
+        read.add_problem("url", _ADDRESS)
     read.refuse(_MESSAGE)
     data, filename = await request.body(), filename_of(request)
     bound = commands(request)
@@ -94,7 +102,7 @@ async def import_openapi(request: AnyRequest) -> Response[One[ImportDocument]]:
                     "with_token": BOOLEAN,
                     "dry_run": BOOLEAN,
                 },
-                required=["name", "url", "tools"],
+                required=["name", "url"],
             ),
             examples.MCP,
             required=True,
@@ -105,21 +113,26 @@ async def import_openapi(request: AnyRequest) -> Response[One[ImportDocument]]:
 )
 async def import_mcp(request: AnyRequest) -> Response[One[ImportDocument]]:
     """Make a connector of the tools of an MCP server that is reached over HTTP. `tools` is what its `tools/list`
-    returns. With `with_token` its calls carry the token of the connector."""
+    returns; without it, Detent asks the server, as far as the egress guard allows it. With `with_token` its calls carry
+    the token of the connector."""
     fields = await read_fields(
         request, "name", "url", "title", "tools", "with_token", "dry_run", message=_MESSAGE, required=("name", "url")
     )
     name, title = fields.text("name", most=100), fields.text("title", most=200)
     url = fields.text("url", most=_LONGEST_URL)
     with_token, dry_run = fields.boolean("with_token", False), fields.boolean("dry_run", False)
-    if url is not None and not url.startswith(("http://", "https://")):
-        fields.problems.add("url", "must begin with http:// or https://")
+    if url is not None and not _is_address(url):
+        fields.problems.add("url", _ADDRESS)
     refuse_if_any(fields.problems, _MESSAGE)
     bound = commands(request)
     answer = await bound.imports.mcp(
         str(name), str(url), fields.get("tools"), title=title, with_token=with_token, dry_run=dry_run
     )
     return Response(One(_import_document(answer, bound.catalog.connections, dry_run=dry_run)))
+
+
+def _is_address(url: str) -> bool:
+    return url.startswith(("http://", "https://"))
 
 
 def _import_document(answer: ImportAnswer, connections: EnvironmentConnections, *, dry_run: bool) -> ImportDocument:
