@@ -11,6 +11,7 @@ from detent.errors import InvalidDefinition
 from detent.forms.compile import compile_document
 from detent.forms.definition import read_definition
 from detent.steps.actions import registry
+from detent.steps.connectors.shipped import offer_shipped
 from detent.values.json import parse_json
 from tests.docs import python_blocks, running
 from tests.docs.pages import Block, blocks, blocks_of
@@ -52,6 +53,7 @@ def test_there_are_examples_of_every_sort() -> None:
 @pytest.mark.parametrize("block", GOOD, ids=place)
 def test_the_workflow_is_accepted_without_a_remark(block: Block) -> None:
     python_blocks.execute(block.page)
+    offer_shipped()
     compiled = compile_document(definition_of(block), actions=(*registry.names(), *shipped_actions()))
     assert compiled.warnings == ()
 

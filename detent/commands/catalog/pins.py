@@ -61,8 +61,8 @@ async def pin_actions(
     )
     disabled = [problem for step, row in calls if (problem := _problem(step, row))]
     configs = {step.name: step.config for step in steps}
-    code = {row.connector for _, row in calls if row.definition is None}
-    described = [found for name in sorted(code) if (found := await store.connector(tenant, name)) is not None]
+    written = {row.connector for _, row in calls if row.definition is None}
+    described = [found for name in sorted(written) if (found := await store.connector(tenant, name)) is not None]
     missing = _missing(calls, configs, described, connections)
     made = dataclasses.replace(made, warnings=(*made.warnings, *missing))
     misfits = [problem for step, row in calls for problem in _misfits(step, row, configs[step].get("with"))]
