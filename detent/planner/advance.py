@@ -27,7 +27,7 @@ from detent.planner.maps import MapError, counts_of, intolerable, is_intolerable
 from detent.planner.moves.code import moved_state, open_moved, prepared_of
 from detent.planner.prepared import Prepared
 from detent.planner.retry import look_at, retry_at
-from detent.planner.rollup import run_end, stopped_output
+from detent.planner.run_end import run_end, stopped_output
 from detent.planner.scope import is_as_wanted
 from detent.planner.settle import Settling
 from detent.planner.suspects import SUSPECT_AFTER, is_suspect, judge_crash, left_to_user, may_repeat

@@ -17,7 +17,7 @@ from detent.planner.advance import may_start
 from detent.planner.functions import function_of
 from detent.planner.maps import counts_of
 from detent.planner.prepared import Prepared
-from detent.planner.rollup import unhandled
+from detent.planner.run_end import unhandled
 from detent.planner.suspects import UNCERTAIN, waits_as_suspect
 from detent.run.call import Op, op_of
 from detent.run.state import Operation, Phase, RunState

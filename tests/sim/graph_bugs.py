@@ -12,7 +12,7 @@ from detent.planner.settle import Settling
 from detent.run.state import RunState
 
 planning = import_module("detent.planner.advance")
-ending = import_module("detent.planner.rollup")
+ending = import_module("detent.planner.run_end")
 settling = import_module("detent.planner.settle")
 
 Patches = tuple[tuple[Any, Any, Any], ...]
