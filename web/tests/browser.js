@@ -21,7 +21,7 @@ export const BASE = process.env.DETENT_URL ?? "http://127.0.0.1:8080";
 /** Where pictures go; none are taken without it. */
 const PICTURES = process.env.DETENT_PICTURES;
 /** A machine may be ten times slower than the one this was written on. */
-export const PATIENCE = Number(process.env.DETENT_PATIENCE ?? 60_000);
+export const PATIENCE = Number(process.env.DETENT_PATIENCE ?? 300_000);
 export const SIZES = { wide: [1440, 900], usual: [1280, 800], phone: [360, 740] };
 
 /** How Chromium is started. */
