@@ -44,6 +44,9 @@ from detent.documents.connectors import (
     ImportDocument,
     SavedConnectorAnswer,
     SkippedDocument,
+    StepUpgradeDocument,
+    UpgradeDocument,
+    WorkflowUpgradeDocument,
 )
 from detent.documents.journal import EntryDocument, PastAttemptDocument, ProbeDocument, StepFailure, TimelineEntry
 from detent.documents.rehearsal import RehearsalDocument, RehearsalProgressDocument
@@ -131,13 +134,16 @@ __all__ = [
     "StartedDocument",
     "StepDocument",
     "StepFailure",
+    "StepUpgradeDocument",
     "TaggedWorkflow",
     "TemplateSetDocument",
     "TimelineEntry",
     "TriggerDocument",
+    "UpgradeDocument",
     "WhyDocument",
     "WorkflowDocument",
     "WorkflowTemplateDocument",
+    "WorkflowUpgradeDocument",
     # errors
     "AlreadyActive",
     "ApiError",

@@ -289,6 +289,7 @@ class ConnectorOperations:
     add = asks(connectors.add)
     import_openapi = asks(connectors.import_openapi)
     import_mcp = asks(connectors.import_mcp)
+    upgrade = asks(connectors.upgrade)
     remove = asks(connectors.remove)
     enable = asks(connectors.enable)
     disable = asks(connectors.disable)

@@ -14,6 +14,7 @@ from detent.documents.connectors import (
     ConnectorDocument,
     ImportDocument,
     SavedConnectorAnswer,
+    UpgradeDocument,
 )
 
 _connector: Final = one(ConnectorDocument)
@@ -51,6 +52,14 @@ def enable(connector: str) -> Call[ConnectorDocument]:
 def disable(connector: str) -> Call[ConnectorDocument]:
     """Forbid to publish workflows with actions of a connector."""
     return Call("POST", url_path("connectors", connector, "disable"), _connector)
+
+
+def upgrade(connector: str, *, to: str | None = None, dry_run: bool = False) -> Call[UpgradeDocument]:
+    """Give the active workflows that pin older versions of the actions of a connector a version with newer ones. `to`
+    is the version of the actions. With `dry_run` only say what would be done."""
+    body: dict[str, Json] = {"dry_run": dry_run} | ({} if to is None else {"to": to})
+    where = url_path("connectors", connector, "upgrade")
+    return Call("POST", where, one(UpgradeDocument), body=json_body(body), headers=JSON, holds=60.0)
 
 
 def import_openapi(

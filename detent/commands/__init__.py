@@ -15,6 +15,7 @@ from detent.commands.bulk import BulkCommands
 from detent.commands.callbacks import CallbackCommands
 from detent.commands.catalog.connectors import CatalogCommands
 from detent.commands.catalog.imports import ImportCommands
+from detent.commands.catalog.upgrades import UpgradeCommands
 from detent.commands.children import ChildStarts
 from detent.commands.context import CommandContext
 from detent.commands.control import ControlCommands
@@ -71,6 +72,7 @@ class Commands:
         self.callbacks = CallbackCommands(context, caller, self.runs)
         self.catalog = CatalogCommands(context, caller)
         self.imports = ImportCommands(context, caller)
+        self.upgrades = UpgradeCommands(context, caller, self.workflows)
         self.inbox = InboxCommands(context, caller)
         self.system = SystemCommands(context, caller, self.runs, self.workflows)
         self._context = context

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import Final, NamedTuple
 
@@ -50,8 +50,11 @@ class WorkflowCommands(CommandPart):
         it."""
         return (await self.pin(data, filename=filename)).compiled
 
-    async def pin(self, data: bytes | str, *, filename: str | None = None) -> Pinned:
-        """Compile a definition as `compile` does, and return also what keeps it from being published."""
+    async def pin(
+        self, data: bytes | str, *, filename: str | None = None, versions: Mapping[str, str] | None = None
+    ) -> Pinned:
+        """Compile a definition as `compile` does, and return also what keeps it from being published. `versions` are
+        the versions of actions to pin; of others it is the newest."""
         context, known = self._context, await self.known_actions()
 
         def work() -> Compiled:
@@ -61,7 +64,8 @@ class WorkflowCommands(CommandPart):
         compiled = await asyncio.to_thread(work)
         if not compiled.code and not has_probes(compiled.graph):
             return Pinned(compiled)
-        return await pin_actions(self._store, self._tenant, compiled, self._engine.served.all(), context.connections)
+        served = self._engine.served.all()
+        return await pin_actions(self._store, self._tenant, compiled, served, context.connections, versions)
 
     async def save(
         self,

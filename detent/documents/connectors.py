@@ -100,6 +100,36 @@ class BrokenStepDocument(msgspec.Struct):
     problems: list[str]
 
 
+class StepUpgradeDocument(msgspec.Struct):
+    """A step that pins an older version of an action. `problems` say why it cannot pin the new one."""
+
+    step: str
+    action: str
+    old_version: str
+    new_version: str
+    problems: list[str]
+
+
+class WorkflowUpgradeDocument(msgspec.Struct, kw_only=True):
+    """A workflow that pins older versions of actions. With `blocked` it stays as it is: a step of it has problems, or
+    `problems` concern all of it. `new_version` is null then, and in a dry run."""
+
+    workflow: str
+    version: int
+    new_version: int | None
+    blocked: bool
+    steps: list[StepUpgradeDocument]
+    problems: list[str]
+
+
+class UpgradeDocument(msgspec.Struct, kw_only=True):
+    """What an upgrade to newer versions of the actions of a connector did, or with `dry_run` would do."""
+
+    connector: str
+    dry_run: bool
+    workflows: list[WorkflowUpgradeDocument]
+
+
 class ImportDocument(msgspec.Struct, kw_only=True):
     """What an import did, or with `dry_run` would do. `connector` is null if it does not exist yet."""
 

@@ -98,11 +98,32 @@ async def test_a_manifest_with_problems_is_refused_with_all_of_them(api: Detent)
         assert (await api.call("POST", CONNECTORS, data=body)).status == 400
 
 
-@pytest.mark.parametrize("name", ["slack", "core"])
-async def test_what_detent_ships_cannot_be_replaced_or_removed(api: Detent, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("slack", "Detent ships a connector 'slack'; choose another name"),
+        ("email", "code has a connector 'email'; choose another name"),
+        ("core", "Detent's own"),
+    ],
+)
+async def test_what_detent_ships_cannot_be_replaced_or_removed(api: Detent, name: str, words: str) -> None:
     answer = await api.call("POST", CONNECTORS, json=manifest(GET, connector=name))
-    assert answer.status in (400, 409)
+    assert (answer.status in (400, 409), words in answer.text) == (True, True), answer.text
     assert (await api.call("DELETE", f"{CONNECTORS}/slack")).status == 409
+
+
+async def test_an_action_cannot_shadow_code_of_another_node(api: Detent) -> None:
+    await api.app.store.register(b"n" * 16, ttl=600, actions=["crm.run"])
+    answer = await api.call("POST", CONNECTORS, json=manifest(GET))
+    assert (answer.status, "code has an action 'crm.run' already" in answer.text) == (409, True), answer.text
+
+
+async def test_an_unknown_connector_is_named(api: Detent) -> None:
+    for method, path in (("GET", ""), ("DELETE", ""), ("POST", "/disable"), ("GET", "/actions")):
+        answer = await api.call(method, f"{CONNECTORS}/nowhere{path}")
+        assert (answer.status, "there is no connector 'nowhere'" in answer.text) == (404, True), answer.text
+    step = await api.call("POST", "/api/v1/workflows", data=workflow("w", "nowhere.run"))
+    assert (step.status, "nowhere.run" in step.text) == (400, True), step.text
 
 
 async def test_a_disabled_action_blocks_a_publish_and_no_published_version(api: Detent) -> None:

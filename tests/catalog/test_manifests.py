@@ -170,6 +170,19 @@ def test_a_schema_that_leads_back_to_itself_is_refused() -> None:
     assert any("leads back to itself" in message for message in found.values())
 
 
+def test_a_schema_that_explodes_is_refused() -> None:
+    """Each definition names the next one twice: a check of one value would take 2 to the power of 30 steps."""
+    twice = {f"a{level}": {"allOf": [{"$ref": f"#/$defs/a{level + 1}"}] * 2} for level in range(30)}
+    schema = parameters(a={"$ref": "#/$defs/a0"}) | {"$defs": {**twice, "a30": {"type": "string"}}}
+    found = problems_of(manifest({"parameters": schema}))
+    assert any("branches too often" in message for message in found.values())
+
+
+def test_a_deprecation_says_what_to_do_instead() -> None:
+    assert problems_of(manifest({"deprecated": True})) == {"actions.run.deprecated": "must be text, not true"}
+    assert problems_of(manifest({"deprecated": ""})) == {"actions.run.deprecated": "must not be empty"}
+
+
 def test_parameters_are_written_by_name() -> None:
     assert "must be object" in problems_of(manifest({"parameters": {"type": "string"}}))["actions.run.parameters.type"]
 

@@ -297,3 +297,11 @@ def test_an_answer_of_mcp_is_json_or_an_event_stream() -> None:
             read_result(body, 3)
     with pytest.raises(McpRefused, match="hi"):
         output_of({**result, "isError": True})
+
+
+def test_a_deprecated_operation_says_so_without_a_successor() -> None:
+    found = imported({"/x": {"get": {"operationId": "old", "deprecated": True}, "post": {"operationId": "new"}}})
+    assert [(one.id, one.deprecation) for one in found.connector.actions] == [
+        ("old", "the service calls this operation deprecated"),
+        ("new", None),
+    ]

@@ -94,6 +94,19 @@ def test_connectors_are_listed_added_disabled_and_removed(served: Served) -> Non
     assert "id  string" in served.says("actions", "show", "crm.get-note")
     assert "disabled" in served.says("actions", "disable", "crm.get-note")
     assert "enabled" in served.says("actions", "enable", "crm.get-note")
+    step = "{action: crm.get-note, with: {id: '1'}}"
+    (served.folder / "notes.yaml").write_text(f"name: notes\ntasks: {{note: {step}}}\n")
+    served.says("apply", "notes.yaml")
+    (served.folder / "crm.yaml").write_text(MANIFEST.replace("1.0.0", "1.0.1"))
+    served.says("connectors", "add", "crm.yaml")
+    change = "note  crm.get-note  1.0.0 -> 1.0.1"
+    rehearsed = served.says("connectors", "upgrade", "crm", "--dry-run")
+    assert rehearsed.startswith("would upgrade  notes  version 1\n")
+    assert change in rehearsed
+    asked = detent(served.folder, "connectors", "upgrade", "crm", "--url", served.url)
+    assert (asked.returncode, "--yes" in asked.stderr) == (1, True), "nothing is done without a terminal"
+    assert served.says("connectors", "upgrade", "crm", "--yes").startswith("upgraded  notes  version 1 -> 2\n")
+    assert "no active workflow" in served.says("connectors", "upgrade", "crm")
     assert "disabled" in served.says("connectors", "disable", "crm")
     assert "not set up" in served.says("connectors", "enable", "crm")
     assert "removed  crm" in served.says("connectors", "remove", "crm", "--yes")

@@ -1,4 +1,4 @@
-import type { Action, ActionFacets, Connector, ConnectorImport, Json } from "./documents.js";
+import type { Action, ActionFacets, Connector, ConnectorImport, ConnectorUpgrade, Json } from "./documents.js";
 import type { Http, QueryOf } from "./http.js";
 import { from, pages } from "./paging.js";
 
@@ -56,6 +56,11 @@ export class Connectors {
   /** Make a connector of the tools of an MCP server. */
   async importMcp(given: McpImport): Promise<ConnectorImport> {
     return (await this.#http.call("post", `${ALL}/import/mcp`, { body: given, repeatable: true })).data;
+  }
+
+  /** Give the workflows that pin older versions of the actions of a connector a version with newer ones. With `dry_run` only say what would be done. */
+  async upgrade(connector: string, options: { to?: string; dry_run?: boolean } = {}): Promise<ConnectorUpgrade> {
+    return (await this.#http.call("post", `${ONE}/upgrade`, { path: { connector }, body: options, patience: 60 })).data;
   }
 
   /** Remove a connector. Published workflows go on. */

@@ -80,9 +80,12 @@ export type Backfill = Schemas["BackfillDocument"];
 export type Connector = Schemas["ConnectorDocument"];
 /** What a step can call. */
 export type Action = Schemas["CatalogActionDocument"];
-/** What an import of a connector did, or would do. */
+/** How many actions each connector, category and tag has. */
 export type ActionFacets = Schemas["ActionFacetsDocument"];
+/** What an import of a connector did, or would do. */
 export type ConnectorImport = Schemas["ImportDocument"];
+/** What an upgrade to newer versions of the actions of a connector did, or would do. */
+export type ConnectorUpgrade = Schemas["UpgradeDocument"];
 /** A callback that was received. */
 export type CallbackReceipt = Schemas["CallbackReceipt"];
 /** What an event has set going. */

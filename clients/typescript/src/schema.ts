@@ -212,6 +212,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/connectors/{connector}/upgrade": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Upgrade the workflows of a connector
+         * @description Give each active workflow that pins older versions of the actions of a connector a new version, which pins newer
+         *     ones. Without `to` that is the newest version of each action, unless its first number is another one. A workflow
+         *     that the newer actions would break stays as it is, and is named with its problems. With `dry_run` nothing is
+         *     written.
+         */
+        post: operations["upgradeConnector"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/connectors/import/mcp": {
         parameters: {
             query?: never;
@@ -4652,6 +4675,14 @@ export interface components {
             tries?: components["schemas"]["TryDocument"][];
             until?: string | null;
         };
+        /** StepUpgradeDocument */
+        StepUpgradeDocument: {
+            action: string;
+            new_version: string;
+            old_version: string;
+            problems: string[];
+            step: string;
+        };
         /** StorageDocument */
         StorageDocument: {
             database_bytes: number | null;
@@ -4780,6 +4811,16 @@ export interface components {
             /** Format: date-time */
             started_at: string;
             status?: string | null;
+        };
+        /** UpgradeDocument */
+        UpgradeDocument: {
+            connector: string;
+            dry_run: boolean;
+            workflows: components["schemas"]["WorkflowUpgradeDocument"][];
+        };
+        /** One[UpgradeDocument] */
+        UpgradeDocumentAnswer: {
+            data: components["schemas"]["UpgradeDocument"];
         };
         /** VersionDocument */
         VersionDocument: {
@@ -4960,6 +5001,15 @@ export interface components {
         WorkflowTemplateDocumentPage: {
             data: components["schemas"]["WorkflowTemplateDocument"][];
             next_cursor?: string | null;
+        };
+        /** WorkflowUpgradeDocument */
+        WorkflowUpgradeDocument: {
+            blocked: boolean;
+            new_version: number | null;
+            problems: string[];
+            steps: components["schemas"]["StepUpgradeDocument"][];
+            version: number;
+            workflow: string;
         };
     };
     responses: never;
@@ -5636,6 +5686,75 @@ export interface operations {
             };
             /** @description The current state does not allow this. */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    upgradeConnector: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The connector's id.
+                 * @example slack
+                 */
+                connector: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    dry_run?: boolean;
+                    to?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description What the upgrade did. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UpgradeDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

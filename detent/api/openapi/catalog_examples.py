@@ -15,6 +15,7 @@ __all__ = [
     "MANIFEST",
     "MCP",
     "OPENAPI",
+    "UPGRADE",
     "many",
     "one",
 ]
@@ -128,4 +129,26 @@ IMPORT: Final[dict[str, Any]] = {
         }
     ],
     "connector": CONNECTOR,
+}
+UPGRADE: Final[dict[str, Any]] = {
+    "connector": "crm",
+    "dry_run": False,
+    "workflows": [
+        {
+            "workflow": "onboarding",
+            "version": 3,
+            "new_version": 4,
+            "blocked": False,
+            "steps": [
+                {
+                    "step": "look-up",
+                    "action": "crm.get-customer",
+                    "old_version": "1.0.0",
+                    "new_version": "1.1.0",
+                    "problems": [],
+                }
+            ],
+            "problems": [],
+        }
+    ],
 }

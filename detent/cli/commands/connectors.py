@@ -1,4 +1,4 @@
-"""`detent connectors`: list, show, add, test, enable, disable and remove connectors."""
+"""`detent connectors`: list, show, add, upgrade, test, enable, disable and remove connectors."""
 
 from __future__ import annotations
 
@@ -141,6 +141,48 @@ def _say_missing(document: Document) -> None:
         out.print(f"[yellow]set {', '.join(document['missing'])} in the environment of the nodes[/]")
 
 
+def upgrade_connector(
+    connector: Connector,
+    to: Annotated[
+        str | None, typer.Option("--to", metavar="VERSION", help="The version of the actions; the newest by default.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list the steps, and which of them break.")] = False,
+    yes: Yes = False,
+    as_json: Json = False,
+    url: Url = None,
+    database: Database = None,
+) -> None:
+    """Give the workflows that use older versions of the actions of a connector a version with newer ones."""
+    with open_client(settings_of(database_url=database), url) as client:
+        document = client.ask(connectors.upgrade(connector, to=to, dry_run=True))
+        ready = sum(not one["blocked"] for one in document["workflows"])
+        if dry_run or not ready:
+            print_json(document) if as_json else _show_upgrade(document)
+            return
+        if not yes:
+            _show_upgrade(document)
+            confirm(f"Make new versions of {ready:,} workflows?", yes=yes)
+        document = client.ask(connectors.upgrade(connector, to=to))
+    print_json(document) if as_json else _show_upgrade(document)
+
+
+def _show_upgrade(document: Document) -> None:
+    """Print the steps of each workflow with their old and new versions, and what keeps a workflow as it is."""
+    if not document["workflows"]:
+        out.print(f"no active workflow uses an older version of an action of {plain(document['connector'])}")
+    for workflow in document["workflows"]:
+        made = workflow["new_version"]
+        done = "[yellow]left alone[/]" if workflow["blocked"] else "would upgrade" if made is None else "upgraded"
+        number = f"version {workflow['version']}" + ("" if made is None else f" -> {made}")
+        out.print(f"{done}  {plain(workflow['workflow'])}  [bright_black]{number}[/]")
+        for step in workflow["steps"]:
+            out.print(f"  {plain(step['step'])}  {step['action']}  {step['old_version']} -> {step['new_version']}")
+            for problem in step["problems"]:
+                out.print(f"    [red]breaks[/]  {plain(problem)}")
+        for problem in workflow["problems"]:
+            out.print(f"    [red]breaks[/]  {plain(problem)}")
+
+
 def enable_connector(connector: Connector, as_json: Json = False, url: Url = None, database: Database = None) -> None:
     """Allow workflows to be published with actions of a connector."""
     _print(_ask(connectors.enable(connector), url, database), as_json=as_json)
@@ -190,6 +232,7 @@ def add_to(app: typer.Typer) -> None:
     app.command("list")(list_connectors)
     app.command("show")(show_connector)
     app.command("add")(add_connector)
+    app.command("upgrade")(upgrade_connector)
     app.command("test")(check_connector)
     app.command("enable")(enable_connector)
     app.command("disable")(disable_connector)

@@ -36,13 +36,18 @@ class Pinned(NamedTuple):
 
 
 async def pin_actions(
-    store: Store, tenant: int, compiled: Compiled, served: Sequence[str], connections: EnvironmentConnections
+    store: Store,
+    tenant: int,
+    compiled: Compiled,
+    served: Sequence[str],
+    connections: EnvironmentConnections,
+    versions: Mapping[str, str] | None = None,
 ) -> Pinned:
     """Pin the actions of a definition that are data, and the probes of its steps. `served` is the code that this
-    process has."""
-    rows = {row.id: row for row in await store.newest_actions(tenant, compiled.code)}
+    process has. `versions` are the versions to pin, by action; of others it is the newest."""
+    rows = await _rows(store, tenant, compiled.code, versions)
     asked = _probes(compiled.graph, rows)
-    rows |= {row.id: row for row in await store.newest_actions(tenant, sorted({*asked.values()} - rows.keys()))}
+    rows |= await _rows(store, tenant, sorted({*asked.values()} - rows.keys()), versions)
     code = set(served)
     if asked or any(row.definition is not None for row in rows.values()):
         code |= {name for offer in await store.offers() for name in offer.actions}
@@ -50,8 +55,8 @@ async def pin_actions(
     if not rows and not has_probes(compiled.graph):
         return Pinned(compiled)
     calls = [(step, rows[name]) for step, name in called_actions(compiled.graph) if name in rows]
-    versions = {step: row.version for step, row in calls if row.definition is not None}
-    steps = tuple(_pinned(step, versions, asked.get(step.name), rows) for step in compiled.graph.steps)
+    pinned = {step: row.version for step, row in calls if row.definition is not None}
+    steps = tuple(_pinned(step, pinned, asked.get(step.name), rows) for step in compiled.graph.steps)
     graph = dataclasses.replace(compiled.graph, steps=steps)
     made = dataclasses.replace(
         compiled,
@@ -68,6 +73,16 @@ async def pin_actions(
     misfits = [problem for step, row in calls for problem in _misfits(step, row, configs[step].get("with"))]
     unprobed = [problem for step in steps if (problem := _probe_problem(step, rows, code))]
     return Pinned(made, (*disabled, *misfits, *unprobed))
+
+
+async def _rows(
+    store: Store, tenant: int, names: Sequence[str], versions: Mapping[str, str] | None
+) -> dict[str, ActionRow]:
+    rows = {row.id: row for row in await store.newest_actions(tenant, names)}
+    for name in rows.keys() & (versions or {}).keys():
+        if versions and rows[name].version != versions[name]:
+            rows[name] = await store.action(tenant, name, versions[name]) or rows[name]
+    return rows
 
 
 def _missing(

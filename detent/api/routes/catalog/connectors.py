@@ -12,7 +12,18 @@ from litestar.params import FromPath
 
 from detent.api.filters import LIST_MESSAGE
 from detent.api.openapi import catalog_examples as examples
-from detent.api.openapi.operations import PAGE_PARAMETERS, TEXT, Plain, answers, operation, query, refusals, takes
+from detent.api.openapi.operations import (
+    BOOLEAN,
+    PAGE_PARAMETERS,
+    TEXT,
+    Plain,
+    answers,
+    operation,
+    query,
+    record_schema,
+    refusals,
+    takes,
+)
 from detent.api.request import (
     AnyRequest,
     CursorScope,
@@ -20,16 +31,22 @@ from detent.api.request import (
     aliases,
     commands,
     filename_of,
+    read_fields,
+    refuse_if_any,
     tenant_of,
     word_of,
 )
 from detent.catalog.manifest import read_manifest
+from detent.commands.catalog.upgrades import WorkflowUpgrade
 from detent.documents.answers import Many, One
 from detent.documents.connectors import (
     ActionFacetsDocument,
     CatalogActionDocument,
     ConnectorDocument,
     SavedConnectorAnswer,
+    StepUpgradeDocument,
+    UpgradeDocument,
+    WorkflowUpgradeDocument,
 )
 from detent.store.catalog_rows import ActionRow, ConnectorRow
 from detent.values.limits import DEFINITION_LIMIT
@@ -141,6 +158,32 @@ async def disable_connector(request: AnyRequest, connector: FromPath[str]) -> Co
     return _shown(request, await commands(request).catalog.enable_connector(connector, enabled=False))
 
 
+@post(
+    CONNECTORS + "/{connector:str}/upgrade",
+    tags=_TAGS,
+    summary="Upgrade the workflows of a connector",
+    status_code=200,
+    operation_class=operation(
+        body=takes(record_schema({"to": TEXT, "dry_run": BOOLEAN}), {"to": "1.1.0", "dry_run": True})
+    ),
+    responses={
+        **answers(200, One[UpgradeDocument], "What the upgrade did.", examples.one(examples.UPGRADE)),
+        **refusals(400, 403, 404),
+    },
+)
+async def upgrade_connector(request: AnyRequest, connector: FromPath[str]) -> Response[One[UpgradeDocument]]:
+    """Give each active workflow that pins older versions of the actions of a connector a new version, which pins newer
+    ones. Without `to` that is the newest version of each action, unless its first number is another one. A workflow
+    that the newer actions would break stays as it is, and is named with its problems. With `dry_run` nothing is
+    written."""
+    fields = await read_fields(request, "to", "dry_run", message=_MESSAGE)
+    to, dry_run = fields.text("to", most=20), fields.boolean("dry_run", False)
+    refuse_if_any(fields.problems, _MESSAGE)
+    found = await commands(request).upgrades.upgrade(connector, to=to, dry_run=dry_run)
+    shown = [_upgrade_document(one) for one in found]
+    return Response(One(UpgradeDocument(connector=connector, dry_run=dry_run, workflows=shown)))
+
+
 @get(
     CONNECTORS + "/{connector:str}/actions",
     tags=_TAGS,
@@ -239,6 +282,17 @@ def _shown(request: AnyRequest, row: ConnectorRow) -> ConnectorAnswer:
     return Response(One(connector_document(row, commands(request).catalog.connections, whole=True)))
 
 
+def _upgrade_document(found: WorkflowUpgrade) -> WorkflowUpgradeDocument:
+    return WorkflowUpgradeDocument(
+        workflow=found.workflow,
+        version=found.version,
+        new_version=found.made,
+        blocked=found.is_blocked,
+        steps=[StepUpgradeDocument(one.step, one.action, one.old, one.new, list(one.problems)) for one in found.steps],
+        problems=found.problems,
+    )
+
+
 def _shown_action(row: ActionRow) -> ActionAnswer:
     return Response(One(action_document(row)))
 
@@ -250,6 +304,7 @@ ROUTES = [
     remove_connector,
     enable_connector,
     disable_connector,
+    upgrade_connector,
     list_connector_actions,
     list_actions,
     count_actions,
