@@ -22,7 +22,7 @@ import msgspec
 
 from detent.catalog.action import EffectKind
 from detent.catalog.connections import ServiceConnection
-from detent.catalog.connector import AuthType, BodyEncoding, DataDefinition, KeyPlace, LinkSpec
+from detent.catalog.connector import AuthType, BodyEncoding, DataDefinition, KeyPlace, LinkSpec, Protocol
 from detent.errors import Problem
 from detent.expressions import (
     Expression,
@@ -136,6 +136,9 @@ class DataAction:
             self.key_header = None if is_field or _is_usual_key(effect.key, request.headers) else effect.key
         is_in_query = auth.type is AuthType.API_KEY and auth.place is KeyPlace.QUERY
         self.token_name = str(auth.name) if is_in_query else None
+        self.has_token = auth.type is AuthType.OAUTH2_CLIENT  # that a server issues
+        self.is_signed = auth.type is AuthType.AWS4
+        self.is_tool = action.protocol is Protocol.MCP
 
     def problems(self, given: Any) -> list[Problem]:
         """Return what is wrong with the parameters."""
@@ -361,7 +364,8 @@ _ABSENT: Final = object()
 _WHOLE: Final = re.compile(r"\{\{(.*)\}\}", re.DOTALL)
 _BODY_PATH: Final = re.compile(r"\{\{\s*response\.body((?:\.[A-Za-z_]\w*)+)\s*\}\}", re.ASCII)
 _KEY: Final = ("{{ call.key }}", "{{call.key}}")
-_PLAIN: Final = frozenset({str, int, float, bool})
+_NUMBERS: Final = frozenset({int, float, bool})
+_PLAIN: Final = _NUMBERS | {str}
 _SHORT: Final = 1_000
 _USUAL_KEY: Final = "idempotency-key"
 _ALONE: Final = re.compile(r"\{\{\s*with(?:\.([A-Za-z_$][\w$-]*)|\['([^'\\]+)'\])\s*\}\}")
@@ -403,13 +407,15 @@ def _compile_text(text: str, declared: frozenset[str]) -> Fill | None:
     if len(paths) == 1 and not pieces[0] and not pieces[2]:
         return _compile_path_of_body(paths[0], fill)
 
+    numbered = [(2 * index + 1, path) for index, path in enumerate(paths)]
+
     def fill_text(bound: BoundAction) -> Any:
         body, texts = bound.body, list(pieces)
-        for index, path in enumerate(paths):
+        for index, path in numbered:
             value = _read_path(body, path)
             if type(value) is not str:
                 return fill(bound)
-            texts[2 * index + 1] = value
+            texts[index] = value
         return "".join(texts)
 
     return fill_text
@@ -422,9 +428,9 @@ def _parameter_of(text: Any, declared: frozenset[str]) -> str | None:
     return name if name in declared else None
 
 
-def _path_of_body(text: str) -> tuple[str, ...] | None:
+def _path_of_body(text: Any) -> tuple[str, ...] | None:
     """Return the path in the body of an answer that is the whole value."""
-    whole = _BODY_PATH.fullmatch(text)
+    whole = _BODY_PATH.fullmatch(text) if isinstance(text, str) else None
     return tuple(whole[1].split(".")[1:]) if whole else None
 
 
@@ -446,9 +452,9 @@ def _read_path(body: Any, path: tuple[str, ...]) -> Any:
     reads: it knows the rules and the limits."""
     value = body
     for name in path:
-        if type(value) is not dict or name not in value:
+        if type(value) is not dict:
             return _ABSENT
-        value = value[name]
+        value = value.get(name, _ABSENT)
     return _ABSENT if type(value) is str and len(value) > _SHORT else value
 
 
@@ -463,18 +469,26 @@ def _compile_any(text: str) -> Fill:
 
 def _compile_object(value: dict[str, Any], declared: frozenset[str]) -> Fill | None:
     named = [(key, name) for key, one in value.items() if (name := _parameter_of(one, declared))]
-    others = value.keys() - dict(named).keys()
-    fills = [(key, fill) for key, one in value.items() if key in others and (fill := _compile_shape(one, declared))]
-    if not fills and not named:
+    read = {key: path[0] for key, one in value.items() if (path := _path_of_body(one)) and len(path) == 1}
+    taken = {*dict(named), *read}
+    fills = [(key, fill) for key, one in value.items() if key not in taken and (fill := _compile_shape(one, declared))]
+    reads = [(key, name, _compile_any(value[key])) for key, name in read.items()]
+    if not (fills or named or reads):
         return None
 
     def fill_object(bound: BoundAction) -> Any:
-        result, given = dict(value), bound.given
+        result, given, body = dict(value), bound.given, bound.body
         for key, name in named:
             if name in given:
                 result[key] = given[name]
             else:
                 del result[key]
+        for key, name, fill in reads:
+            found = body.get(name) if type(body) is dict else None
+            if type(found) in _NUMBERS or (type(found) is str and len(found) <= _SHORT):
+                result[key] = found
+            else:
+                result[key] = fill(bound)
         for key, fill in fills:
             found = fill(bound)
             if found is _ABSENT:
@@ -563,6 +577,8 @@ def _form_name(name: str) -> str:
 
 
 def _form_value(text: str) -> str:
+    if text.isascii() and text.isalnum():
+        return text
     return text.replace(" ", "+") if _SAFE_IN_FORM.fullmatch(text) else quote_plus(text)
 
 
@@ -572,6 +588,8 @@ def _form(value: Mapping[str, Any]) -> str:
     for name, one in value.items():
         if type(one) is str:
             fields.append(f"{_form_name(name)}={_form_value(one)}")
+        elif type(one) in _NUMBERS:
+            fields.append(f"{_form_name(name)}={_form_value(_encode(one).decode())}")
         else:
             fields += [f"{_form_name(inner)}={_form_value(text)}" for inner, text in _flat(one, name)]
     return "&".join(fields)
