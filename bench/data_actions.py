@@ -1,4 +1,4 @@
-"""What an action that is data costs beside an http step that sends the same request: `python -m bench.profile manifest`.
+"""What an action that is data costs beside an http step with the same request: `python -m bench.profile manifest`.
 
 Both run in this process on the executors of a node, up to the socket: the answer is there at once. So the difference
 is what the manifest costs: its parameters, its request, its output and its links. Batches of both sides alternate. The
