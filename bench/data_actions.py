@@ -22,7 +22,7 @@ from detent.catalog.connections import EnvironmentConnections
 from detent.catalog.shipped import load_shipped
 from detent.graph.model import Graph, StepKind
 from detent.run.call import RunView, StepCall
-from detent.run.outcomes import Done
+from detent.run.outcomes import Outcome
 from detent.run.state import RunFacts
 from detent.steps.action_step import ActionExecutor
 from detent.steps.data_action import CatalogActions
@@ -127,7 +127,7 @@ async def _prepare(name: str, given: dict[str, Any], answer: dict[str, Any]) -> 
 
     async def act() -> Any:
         outcome = actions.begin(called)
-        return outcome if isinstance(outcome, Done) else await outcome  # type: ignore[misc]
+        return outcome if isinstance(outcome, Outcome) else await outcome
 
     await act()
     sent = http.last
