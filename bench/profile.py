@@ -2,6 +2,7 @@
 
 Prints the functions by their own time and by the time spent in them and below, as shares and as microseconds per step.
 Only what holds Python's lock is sampled: threads that wait, and SQLite at its work, do not count.
+`python -m bench.profile manifest` compares actions that are data with http steps instead (`data_actions.py`).
 """
 
 import argparse
@@ -16,6 +17,7 @@ from rich.table import Table
 
 from bench import documents
 from bench.child import Child
+from bench.data_actions import compare
 from bench.sizes import FULL
 from bench.stage import Stage
 
@@ -25,12 +27,15 @@ SHOWN = 25
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.profile")
-    parser.add_argument("work", nargs="?", default="steps", choices=("steps", "posts"))
+    parser.add_argument("work", nargs="?", default="steps", choices=("steps", "posts", "manifest"))
     parser.add_argument("store", nargs="?", default="postgres", choices=("postgres", "sqlite"))
     parser.add_argument("--seconds", type=float, default=10.0)
     parser.add_argument("--width", type=int)
     options = parser.parse_args()
     console = Console(width=None if sys.stdout.isatty() else 150)
+    if options.work == "manifest":
+        compare(console)
+        return
     with Stage(FULL, console, with_peer=False) as stage:
         node = stage.node(stage.place(options.store))
         if options.work == "posts":

@@ -22,7 +22,7 @@ import msgspec
 
 from detent.catalog.action import EffectKind
 from detent.catalog.connections import ServiceConnection
-from detent.catalog.connector import AuthType, BodyEncoding, DataDefinition, KeyPlace, LinkSpec
+from detent.catalog.connector import AuthType, BodyEncoding, DataDefinition, KeyPlace, LinkSpec, Protocol
 from detent.errors import Problem
 from detent.expressions import (
     Expression,
@@ -39,11 +39,12 @@ from detent.run.links import InvalidLink, Link
 _PLACEHOLDER: Final = re.compile(r"\{([^{}]+)\}")
 _RETRIED_CLIENT_ERRORS: Final = frozenset({408, 425, 429})
 _LONGEST_PART: Final = 2_000
+_SAFE_IN_FORM: Final = re.compile(r"[A-Za-z0-9_.~ -]*")
 _encode: Final = msgspec.json.Encoder().encode
 
 
-#: Fills in a part of a request, from the parameters and the scope of its templates.
-Fill = Callable[[Mapping[str, Any], Mapping[str, Any]], Any]
+#: Fills in a part of a request or of an output.
+Fill = Callable[["BoundAction"], Any]
 
 
 class InvalidParts(ValueError):
@@ -118,6 +119,7 @@ class DataAction:
         self.query, self.headers, self.body = shapes
         self.path = _compile_path(request.path)
         self.success = _condition(action.success)
+        self.success_path = None if action.success is None else _path_of_body(f"{{{{{action.success}}}}}")
         self.retry = _condition(action.error.retry)
         self.code = _template(action.error.code)
         self.message = _template(action.error.message)
@@ -131,9 +133,12 @@ class DataAction:
         if effect.kind is EffectKind.KEYED and effect.key is not None:
             is_field = effect.key.startswith("body.")
             self.key_field = effect.key[5:] if is_field else None
-            self.key_header = None if is_field else effect.key
+            self.key_header = None if is_field or _is_usual_key(effect.key, request.headers) else effect.key
         is_in_query = auth.type is AuthType.API_KEY and auth.place is KeyPlace.QUERY
         self.token_name = str(auth.name) if is_in_query else None
+        self.has_token = auth.type is AuthType.OAUTH2_CLIENT  # that a server issues
+        self.is_signed = auth.type is AuthType.AWS4
+        self.is_tool = action.protocol is Protocol.MCP
 
     def problems(self, given: Any) -> list[Problem]:
         """Return what is wrong with the parameters."""
@@ -150,27 +155,47 @@ class DataAction:
 class BoundAction:
     """An action with the parameters of one attempt."""
 
-    __slots__ = ("_action", "_given", "_key", "_scope")
+    __slots__ = ("_action", "_items", "_response", "_scope", "_secrets", "_since", "body", "given", "key")
 
     def __init__(self, action: DataAction, given: dict[str, Any], key: str, since: int) -> None:
         self._action = action
-        self._given = given
-        self._key = key
-        #: What its templates read beside the credential or the answer.
-        self._scope: dict[str, Any] = {"with": {**action.blank, **given}, "call": {"key": key, "since": since}}
+        self._since = since
+        self._scope: dict[str, Any] | None = None
+        self._secrets: Mapping[str, str] | None = None
+        self._response: ServiceAnswer | None = None
+        self._items: list[Any] | None = None
+        self.given = given
+        self.key = key
+        self.body: Any = None  # of the answer that was read
+
+    def scope(self) -> Mapping[str, Any]:
+        """Return what expressions read. Most actions take plain values only and never need it.
+
+        The credential is in it only while a request is rendered: an output must not read it."""
+        scope = self._scope
+        if scope is None:
+            scope = {"with": {**self._action.blank, **self.given}, "call": {"key": self.key, "since": self._since}}
+            if self._secrets is not None:
+                scope["credential"] = self._secrets
+            if self._response is not None:
+                scope["response"] = self._response.as_scope()
+            if self._items is not None:
+                scope["items"] = self._items
+            self._scope = scope
+        return scope
 
     def render(self, connection: ServiceConnection) -> RequestParts:
         """Render the request. Raise InvalidParts, or ExpressionError."""
-        action, given, scope = self._action, self._given, self._scope
+        action = self._action
         request = action.action.request
-        path = action.path if isinstance(action.path, str) else action.path(given, connection.secrets)
-        scope["credential"] = connection.secrets
+        path = action.path if isinstance(action.path, str) else action.path(self.given, connection.secrets)
+        self._secrets, self._scope = connection.secrets, None
         try:
-            body = request.body if action.body is None else action.body(given, scope)
-            query = request.query if action.query is None else action.query(given, scope)
-            headers = request.headers if action.headers is None else action.headers(given, scope)
+            body = request.body if action.body is None else action.body(self)
+            query = request.query if action.query is None else action.query(self)
+            headers = request.headers if action.headers is None else action.headers(self)
         finally:
-            del scope["credential"]  # an output must not read it
+            self._secrets = self._scope = None
         return RequestParts(
             request.method, connection.base_url + path, query, headers, None if body is _ABSENT else body
         )
@@ -179,12 +204,12 @@ class BoundAction:
         """Write a request as text, with its authentication and its idempotency key. Raise InvalidParts."""
         action, headers, body_value = self._action, dict(parts.headers) if parts.headers else {}, parts.body
         if action.key_field is not None:
-            body_value = {**(body_value or {}), action.key_field: self._key}
+            body_value = {**(body_value or {}), action.key_field: self.key}
         elif action.key_header is not None:
-            headers[action.key_header] = self._key
+            headers[action.key_header] = self.key
         body, content_type = None, None
         if body_value is not None:
-            body, content_type = _write_body(body_value, action.action.request.encoding, self._key)
+            body, content_type = _write_body(body_value, action.action.request.encoding, self.key)
         query = _query(parts.query) if parts.query else []
         if action.token_name is not None:
             query.append((action.token_name, connection.secrets["token"]))
@@ -196,22 +221,27 @@ class BoundAction:
 
     def read(self, response: ServiceAnswer) -> None:
         """Let the expressions read this answer from now on."""
-        self._scope["response"] = response.as_scope()
+        self._response = response
+        self.body = response.body
+        self._scope = None
 
     def failure(self, response: ServiceAnswer) -> ServiceFailure | None:
         """Read an answer. Return why it is a failure, or `None` if it is a success. Raise AnswerMismatch."""
         self.read(response)
-        action, scope = self._action, self._scope
+        action = self._action
         if action.success is None:
             if response.is_2xx:
                 return None
+        elif action.success_path is not None and _read_path(response.body, action.success_path) is True:
+            return None
         else:
             try:
-                if action.success.test(scope):
+                if action.success.test(self.scope()):
                     return None
             except ExpressionError as error:
                 if response.is_2xx:
                     raise AnswerMismatch(f"success: {_reason(error)}") from None
+        scope = self.scope()
         is_retried = response.status >= 500 or response.status in _RETRIED_CLIENT_ERRORS
         if action.retry is not None:
             with suppress(ExpressionError):  # the answer has another shape than the condition expects
@@ -225,10 +255,9 @@ class BoundAction:
             if action.action.output is not None:
                 return action.action.output
             return response.body if items is None else {"items": items}
-        if items is not None:
-            self._scope["items"] = items
+        self._gather(items)
         try:
-            return action.output(self._given, self._scope)
+            return action.output(self)
         except ExpressionError as error:
             raise AnswerMismatch(f"output: {_reason(error)}") from None
 
@@ -237,11 +266,9 @@ class BoundAction:
         makers = self._action.links
         if not makers:
             return ()
-        given, scope = self._given, self._scope
-        if items is not None:
-            scope["items"] = items
+        self._gather(items)
         try:
-            return tuple([link for make in makers if (link := make(given, scope)) is not None])
+            return tuple([link for make in makers if (link := make(self)) is not None])
         except ExpressionError as error:
             raise AnswerMismatch(f"links: {_reason(error)}") from None
         except InvalidLink as error:
@@ -253,13 +280,19 @@ class BoundAction:
         action = self._action
         assert action.items is not None
         try:
-            items = action.items.evaluate(self._scope)
-            mark = None if action.next is None else action.next.evaluate(self._scope)
+            items = action.items.evaluate(self.scope())
+            mark = None if action.next is None else action.next.evaluate(self.scope())
         except ExpressionError as error:
             raise AnswerMismatch(f"pagination: {_reason(error)}") from None
         if not isinstance(items, list):
             raise AnswerMismatch("pagination.items: the value is not a list")
         return items, None if mark in ("", False) else mark
+
+    def _gather(self, items: list[Any] | None) -> None:
+        """Let the expressions read the items of all pages."""
+        if items is not None and items is not self._items:
+            self._items = items
+            self._scope = None
 
 
 def put_mark(parts: RequestParts, into: str, mark: Any) -> None:
@@ -294,7 +327,7 @@ def _text(template: Template | None, scope: Mapping[str, Any]) -> str | None:
     return value if isinstance(value, str) else _encode(value).decode()
 
 
-def _compile_link(spec: LinkSpec) -> Callable[[Mapping[str, Any], Mapping[str, Any]], Link | None]:
+def _compile_link(spec: LinkSpec) -> Callable[[BoundAction], Link | None]:
     """Return the function that makes a link, or None if it has no id.
 
     An address that is empty, or no address at all, is left out: the resource is known by its id."""
@@ -302,15 +335,15 @@ def _compile_link(spec: LinkSpec) -> Callable[[Mapping[str, Any], Mapping[str, A
         _compile_text(text, frozenset()) if text else None for text in (spec.system, spec.type, spec.id, spec.url)
     )
 
-    def make(given: Mapping[str, Any], scope: Mapping[str, Any]) -> Link | None:
-        found = spec.id if id_ is None else id_(given, scope)
+    def make(bound: BoundAction) -> Link | None:
+        found = spec.id if id_ is None else id_(bound)
         if found is None:
             return None
-        address = spec.url if url is None else url(given, scope)
+        address = spec.url if url is None else url(bound)
         is_address = isinstance(address, str) and address.startswith(("http://", "https://"))
         return Link(
-            spec.system if system is None else str(system(given, scope)),
-            spec.type if type_ is None else str(type_(given, scope)),
+            spec.system if system is None else str(system(bound)),
+            spec.type if type_ is None else str(type_(bound)),
             found if type(found) is str else str(found),
             address if is_address else None,
         )
@@ -331,8 +364,10 @@ _ABSENT: Final = object()
 _WHOLE: Final = re.compile(r"\{\{(.*)\}\}", re.DOTALL)
 _BODY_PATH: Final = re.compile(r"\{\{\s*response\.body((?:\.[A-Za-z_]\w*)+)\s*\}\}", re.ASCII)
 _KEY: Final = ("{{ call.key }}", "{{call.key}}")
-_PLAIN: Final = frozenset({str, int, float, bool})
+_NUMBERS: Final = frozenset({int, float, bool})
+_PLAIN: Final = _NUMBERS | {str}
 _SHORT: Final = 1_000
+_USUAL_KEY: Final = "idempotency-key"
 _ALONE: Final = re.compile(r"\{\{\s*with(?:\.([A-Za-z_$][\w$-]*)|\['([^'\\]+)'\])\s*\}\}")
 
 
@@ -345,10 +380,10 @@ def _compile_shape(value: Any, declared: frozenset[str]) -> Fill | None:
     if isinstance(value, list):
         fills = [(index, fill) for index, one in enumerate(value) if (fill := _compile_shape(one, declared))]
 
-        def fill_array(given: Mapping[str, Any], scope: Mapping[str, Any]) -> Any:
+        def fill_array(bound: BoundAction) -> Any:
             result = list(value)
             for index, fill in fills:
-                found = fill(given, scope)
+                found = fill(bound)
                 result[index] = None if found is _ABSENT else found
             return result
 
@@ -359,12 +394,11 @@ def _compile_shape(value: Any, declared: frozenset[str]) -> Fill | None:
 def _compile_text(text: str, declared: frozenset[str]) -> Fill | None:
     if "{{" not in text:
         return None
-    alone = _ALONE.fullmatch(text)
-    name = (alone[1] or alone[2]) if alone else None
-    if name is not None and name in declared:
-        return lambda given, scope: given.get(name, _ABSENT)
+    name = _parameter_of(text, declared)
+    if name is not None:
+        return lambda bound: bound.given.get(name, _ABSENT)
     if text in _KEY:
-        return lambda given, scope: scope["call"]["key"]
+        return lambda bound: bound.key
     fill = _compile_any(text)
     pieces = _BODY_PATH.split(text)  # texts and paths in turn
     if len(pieces) == 1 or any("{{" in one for one in pieces[::2]):
@@ -373,22 +407,42 @@ def _compile_text(text: str, declared: frozenset[str]) -> Fill | None:
     if len(paths) == 1 and not pieces[0] and not pieces[2]:
         return _compile_path_of_body(paths[0], fill)
 
-    def fill_text(given: Mapping[str, Any], scope: Mapping[str, Any]) -> Any:
-        body, texts = scope["response"]["body"], list(pieces)
-        for index, path in enumerate(paths):
+    numbered = [(2 * index + 1, path) for index, path in enumerate(paths)]
+
+    def fill_text(bound: BoundAction) -> Any:
+        body, texts = bound.body, list(pieces)
+        for index, path in numbered:
             value = _read_path(body, path)
             if type(value) is not str:
-                return fill(given, scope)
-            texts[2 * index + 1] = value
+                return fill(bound)
+            texts[index] = value
         return "".join(texts)
 
     return fill_text
 
 
+def _parameter_of(text: Any, declared: frozenset[str]) -> str | None:
+    """Return the declared parameter that is the whole value."""
+    alone = _ALONE.fullmatch(text) if isinstance(text, str) else None
+    name = (alone[1] or alone[2]) if alone else None
+    return name if name in declared else None
+
+
+def _path_of_body(text: Any) -> tuple[str, ...] | None:
+    """Return the path in the body of an answer that is the whole value."""
+    whole = _BODY_PATH.fullmatch(text) if isinstance(text, str) else None
+    return tuple(whole[1].split(".")[1:]) if whole else None
+
+
+def _is_usual_key(header: str, headers: Mapping[str, Any]) -> bool:
+    """Return whether a key is in the header that all requests have, and the manifest does not write that header."""
+    return header.lower() == _USUAL_KEY and _USUAL_KEY not in map(str.lower, headers)
+
+
 def _compile_path_of_body(path: tuple[str, ...], fill: Fill) -> Fill:
-    def fill_value(given: Mapping[str, Any], scope: Mapping[str, Any]) -> Any:
-        value = _read_path(scope["response"]["body"], path)
-        return value if type(value) in _PLAIN else fill(given, scope)
+    def fill_value(bound: BoundAction) -> Any:
+        value = _read_path(bound.body, path)
+        return value if type(value) in _PLAIN else fill(bound)
 
     return fill_value
 
@@ -398,9 +452,9 @@ def _read_path(body: Any, path: tuple[str, ...]) -> Any:
     reads: it knows the rules and the limits."""
     value = body
     for name in path:
-        if type(value) is not dict or name not in value:
+        if type(value) is not dict:
             return _ABSENT
-        value = value[name]
+        value = value.get(name, _ABSENT)
     return _ABSENT if type(value) is str and len(value) > _SHORT else value
 
 
@@ -408,20 +462,35 @@ def _compile_any(text: str) -> Fill:
     whole = _WHOLE.fullmatch(text)
     if whole is not None and "{{" not in whole[1] and "}}" not in whole[1]:
         evaluate = compile_expression(whole[1].strip(), Mode.TEMPLATE).evaluate
-        return lambda given, scope: evaluate(scope)
+        return lambda bound: evaluate(bound.scope())
     render = compile_template(text).render
-    return lambda given, scope: render(scope)
+    return lambda bound: render(bound.scope())
 
 
 def _compile_object(value: dict[str, Any], declared: frozenset[str]) -> Fill | None:
-    fills = [(key, fill) for key, one in value.items() if (fill := _compile_shape(one, declared))]
-    if not fills:
+    named = [(key, name) for key, one in value.items() if (name := _parameter_of(one, declared))]
+    read = {key: path[0] for key, one in value.items() if (path := _path_of_body(one)) and len(path) == 1}
+    taken = {*dict(named), *read}
+    fills = [(key, fill) for key, one in value.items() if key not in taken and (fill := _compile_shape(one, declared))]
+    reads = [(key, name, _compile_any(value[key])) for key, name in read.items()]
+    if not (fills or named or reads):
         return None
 
-    def fill_object(given: Mapping[str, Any], scope: Mapping[str, Any]) -> Any:
-        result = dict(value)
+    def fill_object(bound: BoundAction) -> Any:
+        result, given, body = dict(value), bound.given, bound.body
+        for key, name in named:
+            if name in given:
+                result[key] = given[name]
+            else:
+                del result[key]
+        for key, name, fill in reads:
+            found = body.get(name) if type(body) is dict else None
+            if type(found) in _NUMBERS or (type(found) is str and len(found) <= _SHORT):
+                result[key] = found
+            else:
+                result[key] = fill(bound)
         for key, fill in fills:
-            found = fill(given, scope)
+            found = fill(bound)
             if found is _ABSENT:
                 del result[key]
             else:
@@ -496,8 +565,7 @@ def _write_body(value: Any, encoding: BodyEncoding, key: str) -> tuple[bytes, st
         case BodyEncoding.RAW:
             return value.encode() if isinstance(value, str) else _encode(value), "text/plain; charset=utf-8"
         case BodyEncoding.FORM:
-            fields = [f"{_form_name(name)}={_form_value(text)}" for name, text in _flat(_mapping(value))]
-            return "&".join(fields).encode(), "application/x-www-form-urlencoded"
+            return _form(_mapping(value)).encode(), "application/x-www-form-urlencoded"
         case _:
             boundary = hashlib.sha256(key.encode()).hexdigest()[:32]  # the same at every attempt
             return _multipart(_mapping(value), boundary.encode()), f"multipart/form-data; boundary={boundary}"
@@ -509,7 +577,22 @@ def _form_name(name: str) -> str:
 
 
 def _form_value(text: str) -> str:
-    return text if text.isascii() and text.isalnum() else quote_plus(text)
+    if text.isascii() and text.isalnum():
+        return text
+    return text.replace(" ", "+") if _SAFE_IN_FORM.fullmatch(text) else quote_plus(text)
+
+
+def _form(value: Mapping[str, Any]) -> str:
+    """Return the text of a form. Most of its values are plain."""
+    fields: list[str] = []
+    for name, one in value.items():
+        if type(one) is str:
+            fields.append(f"{_form_name(name)}={_form_value(one)}")
+        elif type(one) in _NUMBERS:
+            fields.append(f"{_form_name(name)}={_form_value(_encode(one).decode())}")
+        else:
+            fields += [f"{_form_name(inner)}={_form_value(text)}" for inner, text in _flat(one, name)]
+    return "&".join(fields)
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

@@ -25,7 +25,7 @@ from detent.catalog.connections import (
     auth_headers,
     basic,
 )
-from detent.catalog.connector import AuthType, DataDefinition, Protocol
+from detent.catalog.connector import DataDefinition
 from detent.catalog.data_action import (
     AnswerMismatch,
     DataAction,
@@ -101,11 +101,10 @@ class CatalogActions:
                 given = parameters.get("with") or {}
                 if problems := action.problems(given):
                     return _invalid(action, problems)
-                definition = action.definition
                 connected = self._connected.get(action) or self._connect(action)
                 scrubber = connected.scrubber
-                if definition.auth.type is AuthType.OAUTH2_CLIENT:
-                    found = await self._tokens.connection(definition, connected.connection, call)
+                if action.has_token:
+                    found = await self._tokens.connection(action.definition, connected.connection, call)
                     connected = _connected(*found)
                     scrubber = connected.scrubber
                 return await _Exchange(self._http, action, call, given, connected, self._sessions).run()
@@ -169,17 +168,21 @@ class _Exchange:
         self._call = call
         self._connection, self._scrubber, self._usual = connected
         self._key = call.idempotency_key
-        since = 0 if call.view is None else call.view.facts.started_at // SECOND
-        self._bound = action.bind(given, self._key, since)
         self._given = given
-        is_acting = action.definition.acting_user_headers and call.view is not None
-        self._acting = acting_user_headers(call.view.facts) if is_acting and call.view is not None else None
+        self._acting = None
+        view = call.view
+        if view is None:
+            self._bound = action.bind(given, self._key)
+        else:
+            self._bound = action.bind(given, self._key, view.facts.started_at // SECOND)
+            if action.definition.acting_user_headers:
+                self._acting = acting_user_headers(view.facts)
 
     async def run(self) -> Outcome:
         parts = self._bound.render(self._connection)
-        if self._action.action.protocol is Protocol.MCP:
+        if self._action.is_tool:
             return await self._call_tool(parts)
-        if self._action.action.pagination is not None:
+        if self._action.items is not None:
             return await self._pages(parts)
         found = await self._http.exchange(self._request(parts), self._judge, limit=PAGE_LIMIT)
         return self._done(found, None) if isinstance(found, ServiceAnswer) else found
@@ -259,7 +262,7 @@ class _Exchange:
     def _request(self, parts: RequestParts) -> HttpRequest:
         written = self._bound.write(parts, self._connection)
         request = build_prepared(written, self._key, self._call.attempt, self._usual, self._acting)
-        if self._action.definition.auth.type is AuthType.AWS4:
+        if self._action.is_signed:
             self._sign(request)
         return request
 

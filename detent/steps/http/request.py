@@ -150,11 +150,14 @@ def build_prepared(
     """Return a request that an action has written, with its `usual_headers`; by default those of no connection.
 
     `checked` are more headers that need no check; they do not replace usual ones. Raise InvalidHttpRequest."""
-    headers = usual_headers({}) if usual is None else usual.copy()
+    if usual is None:
+        usual = usual_headers({})
+    if checked is None:
+        headers = usual.copy()
+    else:
+        headers = CIMultiDict(checked)
+        headers.update(usual)
     headers[_KEY_HEADER] = key
-    if checked is not None:
-        for name, value in checked.items():
-            headers.setdefault(name, value)
     if prepared.content_type is not None:
         headers[_CONTENT_TYPE] = prepared.content_type
     if prepared.headers:
