@@ -8,21 +8,19 @@ not given. A parameter that is given as null is sent as null.
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Final, NamedTuple
-from urllib.parse import quote, quote_plus, urlencode
+from urllib.parse import quote, urlencode
 
 import msgspec
 
 from detent.catalog.action import EffectKind
 from detent.catalog.connections import ServiceConnection
-from detent.catalog.connector import AuthType, BodyEncoding, DataDefinition, KeyPlace, LinkSpec, Protocol
+from detent.catalog.connector import AuthType, DataDefinition, KeyPlace, LinkSpec, Protocol
+from detent.catalog.request_body import InvalidParts, scalar, write_body
 from detent.errors import Problem
 from detent.expressions import (
     Expression,
@@ -39,16 +37,11 @@ from detent.run.links import InvalidLink, Link
 _PLACEHOLDER: Final = re.compile(r"\{([^{}]+)\}")
 _RETRIED_CLIENT_ERRORS: Final = frozenset({408, 425, 429})
 _LONGEST_PART: Final = 2_000
-_SAFE_IN_FORM: Final = re.compile(r"[A-Za-z0-9_.~ -]*")
 _encode: Final = msgspec.json.Encoder().encode
 
 
 #: Fills in a part of a request or of an output.
 Fill = Callable[["BoundAction"], Any]
-
-
-class InvalidParts(ValueError):
-    """A parameter cannot be part of the request. The message names it and does not show its value."""
 
 
 @dataclass(slots=True)
@@ -209,7 +202,7 @@ class BoundAction:
             headers[action.key_header] = self.key
         body, content_type = None, None
         if body_value is not None:
-            body, content_type = _write_body(body_value, action.action.request.encoding, self.key)
+            body, content_type = write_body(body_value, action.action.request.encoding, self.key)
         query = _query(parts.query) if parts.query else []
         if action.token_name is not None:
             query.append((action.token_name, connection.secrets["token"]))
@@ -540,112 +533,5 @@ def _query(query: Mapping[str, Any]) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     for name, value in query.items():
         values = value if isinstance(value, list) else [value]
-        found += [(name, _scalar(name, one)) for one in values if one is not None]
+        found += [(name, scalar(name, one)) for one in values if one is not None]
     return found
-
-
-def _scalar(name: str, value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    if isinstance(value, bool | int | float):
-        return _encode(value).decode()
-    if isinstance(value, dict | list):
-        return _encode(value).decode()
-    raise InvalidParts(f"{name} must be a text or a number")
-
-
-# Bodies.
-
-
-def _write_body(value: Any, encoding: BodyEncoding, key: str) -> tuple[bytes, str]:
-    """Return the bytes of a body and its content type."""
-    if encoding is BodyEncoding.JSON:
-        return _encode(value), "application/json"
-    match encoding:
-        case BodyEncoding.RAW:
-            return value.encode() if isinstance(value, str) else _encode(value), "text/plain; charset=utf-8"
-        case BodyEncoding.FORM:
-            return _form(_mapping(value)).encode(), "application/x-www-form-urlencoded"
-        case _:
-            boundary = hashlib.sha256(key.encode()).hexdigest()[:32]  # the same at every attempt
-            return _multipart(_mapping(value), boundary.encode()), f"multipart/form-data; boundary={boundary}"
-
-
-@lru_cache(maxsize=1024)
-def _form_name(name: str) -> str:
-    return quote_plus(name)
-
-
-def _form_value(text: str) -> str:
-    if text.isascii() and text.isalnum():
-        return text
-    return text.replace(" ", "+") if _SAFE_IN_FORM.fullmatch(text) else quote_plus(text)
-
-
-def _form(value: Mapping[str, Any]) -> str:
-    """Return the text of a form. Most of its values are plain."""
-    fields: list[str] = []
-    for name, one in value.items():
-        if type(one) is str:
-            fields.append(f"{_form_name(name)}={_form_value(one)}")
-        elif type(one) in _NUMBERS:
-            fields.append(f"{_form_name(name)}={_form_value(_encode(one).decode())}")
-        else:
-            fields += [f"{_form_name(inner)}={_form_value(text)}" for inner, text in _flat(one, name)]
-    return "&".join(fields)
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    if not isinstance(value, dict):
-        raise InvalidParts("the body of a form must be an object of names to values")
-    return value
-
-
-def _flat(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
-    """Yield the fields of a form. An object inside is `a[b]`, a list `a[]`."""
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            yield from _flat(inner, f"{name}[{key}]" if name else key)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _flat(inner, f"{name}[]")
-    elif value is not None:
-        yield name, _scalar(name, value)
-
-
-def _multipart(fields: Mapping[str, Any], boundary: bytes) -> bytes:
-    """Return the parts of a form. An object with `filename` and `content` is a file; its content is text, or base64 if
-    `encoding` says so."""
-    pieces = []
-    for name, value in fields.items():
-        if value is None:
-            continue
-        head = f'Content-Disposition: form-data; name="{_quoted(name)}"'
-        if isinstance(value, dict) and "content" in value and "filename" in value:
-            head += f'; filename="{_quoted(str(value["filename"]))}"'
-            head += f"\r\nContent-Type: {_line(str(value.get('content_type') or 'application/octet-stream'))}"
-            content = _file_content(name, value)
-        else:
-            content = _scalar(name, value).encode()
-        pieces.append(b"--%b\r\n%b\r\n\r\n%b\r\n" % (boundary, head.encode(), content))
-    return b"%b--%b--\r\n" % (b"".join(pieces), boundary)
-
-
-def _file_content(name: str, value: Mapping[str, Any]) -> bytes:
-    content = value["content"]
-    if not isinstance(content, str):
-        return _encode(content)
-    if value.get("encoding") != "base64":
-        return content.encode()
-    try:
-        return base64.b64decode(content, validate=True)
-    except ValueError:
-        raise InvalidParts(f"{name}.content is not base64") from None
-
-
-def _quoted(text: str) -> str:
-    return _line(text).replace("\\", "\\\\").replace('"', "%22")
-
-
-def _line(text: str) -> str:
-    return re.sub(r"[\x00-\x1f\x7f]", " ", text)

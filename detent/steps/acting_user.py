@@ -7,7 +7,6 @@ from functools import lru_cache
 from typing import Final
 
 import msgspec
-from multidict import istr
 
 from detent.ids import RUN, show
 from detent.run.state import RunFacts
@@ -53,4 +52,4 @@ def _headers(run: bytes, raw: bytes) -> dict[str, str]:
         "X-Acting-User-Name": principal.display_name,
         "X-Correlation-Id": correlation,
     }
-    return {istr(name): _NOT_IN_HEADER.sub(" ", text[:_LONGEST]) for name, text in headers.items() if text}
+    return {name: _NOT_IN_HEADER.sub(" ", text[:_LONGEST]) for name, text in headers.items() if text}

@@ -29,13 +29,13 @@ from detent.catalog.connector import DataDefinition
 from detent.catalog.data_action import (
     AnswerMismatch,
     DataAction,
-    InvalidParts,
     RequestParts,
     ServiceAnswer,
     ServiceFailure,
     WrittenRequest,
     put_mark,
 )
+from detent.catalog.request_body import InvalidParts
 from detent.expressions import ExpressionError
 from detent.instant import SECOND
 from detent.run.call import StepCall

@@ -13,7 +13,8 @@ from detent.catalog.connections import (
     auth_headers,
 )
 from detent.catalog.connector import Auth, AuthType
-from detent.catalog.data_action import AnswerMismatch, InvalidParts, WrittenRequest, put_mark
+from detent.catalog.data_action import AnswerMismatch, WrittenRequest, put_mark
+from detent.catalog.request_body import InvalidParts
 from detent.catalog.shipped import load_shipped
 from detent.errors import InvalidInput
 from detent.expressions import ExpressionError, compile_template
