@@ -25,7 +25,7 @@ from tests.chaos.tuning import LEASE
 from tests.servers.target import Target
 
 #: Long enough for every retry, sleep and wait of a program after the last fault, on a busy machine too.
-REST = 120.0
+REST = 1200.0
 PROGRAMS = 12
 #: Kills are not a step's fault here, so none is blamed for them.
 BLAMELESS = ("--poison", "1000")

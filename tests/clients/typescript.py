@@ -20,8 +20,8 @@ SCHEMA: Final = PACKAGE / "src" / "schema.ts"
 _LOCK: Final = PACKAGE / "package-lock.json"
 #: npm writes it last, so that it is there only when everything is.
 _INSTALLED: Final = PACKAGE / "node_modules" / ".package-lock.json"
-_INSTALL_SECONDS: Final = 240.0
-_SECONDS: Final = 120.0
+_INSTALL_SECONDS: Final = 900.0
+_SECONDS: Final = 900.0
 
 
 def install() -> None:

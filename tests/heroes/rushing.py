@@ -16,7 +16,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 from detent.client import AsyncClient
-from detent.errors import AlreadyActive
+from detent.errors import AlreadyActive, StoreBusy
 from detent.ids import RUN, show
 from detent.process import LOOPBACK, run_app
 from detent.run.start import StartRequest
@@ -45,7 +45,11 @@ async def starter(target: str) -> AsyncIterator[Start]:
     async with run_app(Settings(database_url=target), allow=LOOPBACK) as app:
 
         async def on_this_node() -> str:
-            return show(RUN, (await commands_of(app).starts.start(StartRequest(WORKFLOW, {}, hero=HERO))).run)
+            while True:
+                try:
+                    return show(RUN, (await commands_of(app).starts.start(StartRequest(WORKFLOW, {}, hero=HERO))).run)
+                except StoreBusy:  # a caller would be answered 503 and ask again
+                    await asyncio.sleep(0.05)
 
         yield on_this_node
 

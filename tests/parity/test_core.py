@@ -83,6 +83,7 @@ def test_state_machine_ready_performing_finished_canceled_paused(user: User) -> 
     waiting = sync.start(Gated, hero=user, delay="1h")
     assert [run.id for run in mine.ready()] == [waiting.id]
     waiting.cancel()
+    ended(waiting)
     assert [run.id for run in mine.canceled()] == [waiting.id]
     run = sync.start(Gated, hero=user)
     wait_for(lambda: seen(user) == ["in"])

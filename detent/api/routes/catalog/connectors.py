@@ -227,7 +227,7 @@ async def list_actions(request: AnyRequest) -> Many[CatalogActionDocument]:
     tags=_TAGS,
     summary="Count actions",
     operation_class=Plain,
-    responses=answers(200, One[ActionFacetsDocument], "The counts.", examples.one(examples.FACETS)),
+    responses={**answers(200, One[ActionFacetsDocument], "The counts.", examples.one(examples.FACETS)), **refusals()},
 )
 async def count_actions(request: AnyRequest) -> One[ActionFacetsDocument]:
     """Count the actions by connector, category and tag: the values by which their list can be narrowed."""
