@@ -5269,6 +5269,15 @@ export interface operations {
                     "application/json": components["schemas"]["ActionFacetsDocumentAnswer"];
                 };
             };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
         };
     };
     listConnectors: {
@@ -6768,6 +6777,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ExportDocument"];
+                    "application/yaml": unknown;
                     "text/x-python": string;
                 };
             };
@@ -9679,6 +9689,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ExportDocument"];
+                    "application/yaml": unknown;
                     "text/x-python": string;
                 };
             };

@@ -148,10 +148,10 @@ def takes(schema: Schema, example: Any, *kinds: str, required: bool = False) -> 
     return RequestBody(content=content, required=required)
 
 
-def operation(*parameters: Parameter, body: RequestBody | None = None, text: str | None = None) -> type[Operation]:
+def operation(*parameters: Parameter, body: RequestBody | None = None, texts: Sequence[str] = ()) -> type[Operation]:
     """Return the class of an operation with this body and these parameters, in addition to those of its path.
 
-    `text` is the media type of a text that it may return instead of JSON."""
+    `texts` are the media types of texts that it may return instead of JSON."""
 
     @dataclass
     class Described(Operation):
@@ -162,8 +162,10 @@ def operation(*parameters: Parameter, body: RequestBody | None = None, text: str
             self.parameters = [*in_path, *(each for each in parameters if each.name not in names)] or None
             _drop_foreign_refusal(self)
             done = (self.responses or {}).get("200")
-            if text is not None and isinstance(done, OpenAPIResponse) and done.content is not None:
-                done.content[text] = OpenAPIMediaType(schema=TEXT)
+            if texts and isinstance(done, OpenAPIResponse) and done.content is not None:
+                # A reader of YAML has a value and not its text.
+                schemas = {text: _ANY if text.endswith("yaml") else TEXT for text in texts}
+                done.content.update({text: OpenAPIMediaType(schema=schema) for text, schema in schemas.items()})
 
     return Described
 

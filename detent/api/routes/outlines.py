@@ -89,7 +89,7 @@ async def get_run_step(request: AnyRequest, run: FromPath[str], step: FromPath[s
     operation_class=operation(
         query("as", _AS, "The run as JSON, or a test that repeats it: for pytest, or in text.", "json"),
         query("workflow", TEXT, "With `as=test-yaml`: the path of the definition, in place of a copy.", "order.yaml"),
-        text="text/x-python",
+        texts=("text/x-python", "application/yaml"),
     ),
     responses={**answers(200, ExportDocument, "A file."), **refusals(400, 404, 413)},
 )
