@@ -16,15 +16,18 @@ export function useReceived({ trigger = "", type = "", status = "" }: FiringFilt
   const query = useInfiniteQuery(options);
   const [waiting, setWaiting] = useState(0);
   const atTop = useRef(true);
+  const now = useRef({ filter, isReading });
+  now.current = { filter, isReading };
   useEffect(() => setWaiting(0), [filter]);
 
-  /** Reads the newest page: rows that are known change, and unknown ones come above, or are counted. */
+  /** Reads the newest page: rows that are known change. Unknown ones come above if they are wanted, or are counted. */
   const renew = useCallback(
-    async (withNew: boolean) => {
+    async (isWanted: boolean) => {
       const newest = await readFirings(filter).catch(() => undefined);
       const before = queries.getQueryData<Pages>(options.queryKey);
-      if (!newest || !before) return;
+      if (!newest || !before || now.current.filter !== filter) return;
       const { pages, added } = arrivedPages(before.pages, newest);
+      const withNew = isWanted || (!now.current.isReading && atTop.current);
       setWaiting(withNew ? 0 : (added?.length ?? newest.data.length));
       if (!withNew) queries.setQueryData<Pages>(options.queryKey, { ...before, pages: patchedPages(before.pages, newest.data, new Set()) });
       else if (added === undefined) await queries.resetQueries({ queryKey: options.queryKey });
@@ -32,16 +35,23 @@ export function useReceived({ trigger = "", type = "", status = "" }: FiringFilt
     },
     [filter, options, queries],
   );
-  useLive(firingsTopic(filter), ({ event, data }) => {
-    const isWelcome = !isReading && atTop.current;
-    const count = Number(data["new"] ?? 0);
-    const changed = (data["changed"] ?? []) as string[];
-    // What came while there was no stream is not told.
-    if (event === "open" || changed.length > 0 || isWelcome) void renew(isWelcome);
-    else setWaiting((before) => before + count);
+  // One read after the other: of two at once the older answer could come last.
+  const turn = useRef(Promise.resolve());
+  const isAsked = useRef(false);
+  const showNew = useCallback(() => {
+    turn.current = turn.current.then(() => renew(true));
+  }, [renew]);
+  // The numbers of the stream are not added up: a read may have seen what is told after it.
+  useLive(firingsTopic(filter), () => {
+    if (isAsked.current) return;
+    isAsked.current = true;
+    turn.current = turn.current.then(() => {
+      isAsked.current = false;
+      return renew(false);
+    });
   });
   const onTop = useCallback((is: boolean) => {
     atTop.current = is;
   }, []);
-  return { query, waiting, showNew: useCallback(() => void renew(true), [renew]), onTop };
+  return { query, waiting, showNew, onTop };
 }

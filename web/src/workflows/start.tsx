@@ -71,6 +71,8 @@ export function StartDialog({ workflow, choose = false, version = "", onClose }:
     >
       {choose && (
         <SelectField label="Workflow" problem={error && saying(error)} value={name} onChange={(event) => setChosen(event.currentTarget.value)}>
+          {/* The one that is proposed is an option while the list is read, and if the list does not have it. */}
+          {name !== "" && !workflows?.some((one) => one.name === name) && <option value={name}>{name}</option>}
           {workflows?.map((one) => (
             <option key={one.id} value={one.name}>
               {one.name}
