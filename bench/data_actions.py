@@ -62,10 +62,21 @@ _INTENT = {
     "client_secret": None,
     "metadata": {"order": "7"},
 }
+_ISSUE = {
+    "id": 2817364509,
+    "number": 1347,
+    "title": "Order 7 is late",
+    "state": "open",
+    "html_url": "https://github.com/octocat/orders/issues/1347",
+    "user": {"login": "octocat", "id": 1},
+    "body": None,
+    "comments": 0,
+}
 #: Actions with their parameters and the answer of their service.
 CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "slack.post-message": ({"channelId": "C0123456789", "message": "Order 7 is on its way"}, _MESSAGE),
     "stripe.create-payment-intent": ({"amount": 2000, "currency": "eur", "description": "Order 7"}, _INTENT),
+    "github.create-issue": ({"owner": "octocat", "repo": "orders", "title": "Order 7 is late"}, _ISSUE),
 }
 
 
@@ -137,8 +148,11 @@ async def _prepare(name: str, given: dict[str, Any], answer: dict[str, Any]) -> 
     request = {
         "url": str(sent.target.url),
         "method": sent.method,
-        "headers": {"Authorization": sent.headers["Authorization"]}
-        | ({} if is_json else {"Content-Type": sent.headers["Content-Type"]}),
+        "headers": {
+            "Authorization": sent.headers["Authorization"],
+            **definition.action.request.headers,
+            **({} if is_json else {"Content-Type": sent.headers["Content-Type"]}),
+        },
         "body": json.loads(body) if is_json else body.decode(),
     }
     seen = view if definition.acting_user_headers else None

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 from urllib.parse import quote, urlencode
 
 import msgspec
@@ -20,13 +20,13 @@ import msgspec
 from detent.catalog.action import EffectKind
 from detent.catalog.connections import ServiceConnection
 from detent.catalog.connector import AuthType, DataDefinition, KeyPlace, LinkSpec, Protocol
-from detent.catalog.request_body import InvalidParts, scalar, write_body
+from detent.catalog.request_body import InvalidParts, body_writer, scalar
+from detent.catalog.shape import ABSENT, compile_shape, path_of_body, read_path
 from detent.errors import Problem
 from detent.expressions import (
     Expression,
     ExpressionError,
     Headers,
-    Mode,
     Template,
     compile_expression,
     compile_template,
@@ -37,15 +37,14 @@ from detent.run.links import InvalidLink, Link
 _PLACEHOLDER: Final = re.compile(r"\{([^{}]+)\}")
 _RETRIED_CLIENT_ERRORS: Final = frozenset({408, 425, 429})
 _LONGEST_PART: Final = 2_000
+_CREDENTIAL: Final = "credential."
+#: Whether a text is the same in a path: nothing of it has to be quoted.
+_is_plain: Final = re.compile(rf"[A-Za-z0-9_.~-]{{1,{_LONGEST_PART}}}").fullmatch
+_USUAL_KEY: Final = "idempotency-key"
 _encode: Final = msgspec.json.Encoder().encode
 
 
-#: Fills in a part of a request or of an output.
-Fill = Callable[["BoundAction"], Any]
-
-
-@dataclass(slots=True)
-class RequestParts:
+class RequestParts(msgspec.Struct):
     """A rendered request before it is written as text. `pagination` changes it from page to page."""
 
     method: str
@@ -55,27 +54,30 @@ class RequestParts:
     body: Any
 
 
-class WrittenRequest(NamedTuple):
+class WrittenRequest(msgspec.Struct, frozen=True):
     """A request as it is sent."""
 
     method: str
     url: str
-    headers: dict[str, Any]
+    headers: Mapping[str, Any]
     body: bytes | None
     content_type: str | None = None  # if the headers do not have it
 
 
-@dataclass(slots=True)
-class ServiceAnswer:
-    """An answer as expressions read it."""
+class ServiceAnswer(msgspec.Struct, frozen=True):
+    """An answer as expressions read it. `read_headers` returns its headers; few actions need them."""
 
     status: int
-    headers: Mapping[str, str]
+    read_headers: Callable[[], Mapping[str, str]]
     body: Any
 
     @property
     def is_2xx(self) -> bool:
         return 200 <= self.status < 300
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        return self.read_headers()
 
     def as_scope(self) -> dict[str, Any]:
         return {"status": self.status, "headers": Headers(self.headers), "body": self.body}
@@ -108,15 +110,19 @@ class DataAction:
         self.blank = dict.fromkeys(optional)
         request = action.request
         declared = frozenset(action.parameters.get("properties", ()))
-        shapes = [_compile_shape(part, declared) for part in (dict(request.query), dict(request.headers), request.body)]
-        self.query, self.headers, self.body = shapes
+        self.request = request
+        self.query = compile_shape(dict(request.query), declared)
+        self.headers = compile_shape(dict(request.headers), declared)
+        self.constant_headers = request.headers if self.headers is None else None
+        self.body = compile_shape(request.body, declared)
         self.path = _compile_path(request.path)
+        self.write_body = body_writer(request.encoding)
         self.success = _condition(action.success)
-        self.success_path = None if action.success is None else _path_of_body(f"{{{{{action.success}}}}}")
+        self.success_path = None if action.success is None else path_of_body(f"{{{{{action.success}}}}}")
         self.retry = _condition(action.error.retry)
         self.code = _template(action.error.code)
         self.message = _template(action.error.message)
-        self.output = _compile_shape(action.output, frozenset())
+        self.output = compile_shape(action.output)
         self.links = tuple(_compile_link(link) for link in action.links)
         pages = action.pagination
         self.items = None if pages is None else compile_expression(pages.items)
@@ -132,12 +138,14 @@ class DataAction:
         self.has_token = auth.type is AuthType.OAUTH2_CLIENT  # that a server issues
         self.is_signed = auth.type is AuthType.AWS4
         self.is_tool = action.protocol is Protocol.MCP
+        self.is_series = self.is_tool or pages is not None  # of requests
 
     def problems(self, given: Any) -> list[Problem]:
         """Return what is wrong with the parameters."""
         if not isinstance(given, dict):
             return [Problem("with", "must be an object of names to values")]
-        return [] if self._schema is None else self._schema.problems(given, "with")
+        schema = self._schema
+        return [] if schema is None or schema.accepts_flat(given) else schema.problems(given, "with")
 
     def bind(self, given: dict[str, Any], key: str = "", since: int = 0) -> BoundAction:
         """Return the action with these parameters, the idempotency key of its step, and the second in which its run
@@ -148,18 +156,17 @@ class DataAction:
 class BoundAction:
     """An action with the parameters of one attempt."""
 
-    __slots__ = ("_action", "_items", "_response", "_scope", "_secrets", "_since", "body", "given", "key")
+    body: Any = None  # of the answer that was read
+    _scope: dict[str, Any] | None = None
+    _secrets: Mapping[str, str] | None = None
+    _response: ServiceAnswer | None = None
+    _items: list[Any] | None = None
 
     def __init__(self, action: DataAction, given: dict[str, Any], key: str, since: int) -> None:
         self._action = action
-        self._since = since
-        self._scope: dict[str, Any] | None = None
-        self._secrets: Mapping[str, str] | None = None
-        self._response: ServiceAnswer | None = None
-        self._items: list[Any] | None = None
         self.given = given
         self.key = key
-        self.body: Any = None  # of the answer that was read
+        self._since = since
 
     def scope(self) -> Mapping[str, Any]:
         """Return what expressions read. Most actions take plain values only and never need it.
@@ -180,7 +187,7 @@ class BoundAction:
     def render(self, connection: ServiceConnection) -> RequestParts:
         """Render the request. Raise InvalidParts, or ExpressionError."""
         action = self._action
-        request = action.action.request
+        request = action.request
         path = action.path if isinstance(action.path, str) else action.path(self.given, connection.secrets)
         self._secrets, self._scope = connection.secrets, None
         try:
@@ -190,26 +197,23 @@ class BoundAction:
         finally:
             self._secrets = self._scope = None
         return RequestParts(
-            request.method, connection.base_url + path, query, headers, None if body is _ABSENT else body
+            request.method, connection.base_url + path, query, headers, None if body is ABSENT else body
         )
 
     def write(self, parts: RequestParts, connection: ServiceConnection) -> WrittenRequest:
         """Write a request as text, with its authentication and its idempotency key. Raise InvalidParts."""
-        action, headers, body_value = self._action, dict(parts.headers) if parts.headers else {}, parts.body
+        action, url, headers, value = self._action, parts.address, parts.headers, parts.body
         if action.key_field is not None:
-            body_value = {**(body_value or {}), action.key_field: self.key}
+            value = {**(value or {}), action.key_field: self.key}
         elif action.key_header is not None:
-            headers[action.key_header] = self.key
-        body, content_type = None, None
-        if body_value is not None:
-            body, content_type = write_body(body_value, action.action.request.encoding, self.key)
-        query = _query(parts.query) if parts.query else []
-        if action.token_name is not None:
-            query.append((action.token_name, connection.secrets["token"]))
-        if not query:
-            return WrittenRequest(parts.method, parts.address, headers, body, content_type)
-        mark = "&" if "?" in parts.address else "?"
-        url = f"{parts.address}{mark}{urlencode(query, quote_via=quote)}"
+            headers = {**headers, action.key_header: self.key}
+        body, content_type = (None, None) if value is None else action.write_body(value, self.key)
+        if parts.query or action.token_name is not None:
+            query = _query(parts.query)
+            if action.token_name is not None:
+                query.append((action.token_name, connection.secrets["token"]))
+            if query:
+                url = f"{url}{'&' if '?' in url else '?'}{urlencode(query, quote_via=quote)}"
         return WrittenRequest(parts.method, url, headers, body, content_type)
 
     def read(self, response: ServiceAnswer) -> None:
@@ -225,7 +229,7 @@ class BoundAction:
         if action.success is None:
             if response.is_2xx:
                 return None
-        elif action.success_path is not None and _read_path(response.body, action.success_path) is True:
+        elif action.success_path is not None and read_path(response.body, action.success_path) is True:
             return None
         else:
             try:
@@ -261,7 +265,12 @@ class BoundAction:
             return ()
         self._gather(items)
         try:
-            return tuple([link for make in makers if (link := make(self)) is not None])
+            found = []
+            for make in makers:
+                link = make(self)
+                if link is not None:
+                    found.append(link)
+            return tuple(found)
         except ExpressionError as error:
             raise AnswerMismatch(f"links: {_reason(error)}") from None
         except InvalidLink as error:
@@ -324,21 +333,20 @@ def _compile_link(spec: LinkSpec) -> Callable[[BoundAction], Link | None]:
     """Return the function that makes a link, or None if it has no id.
 
     An address that is empty, or no address at all, is left out: the resource is known by its id."""
-    system, type_, id_, url = (
-        _compile_text(text, frozenset()) if text else None for text in (spec.system, spec.type, spec.id, spec.url)
-    )
+    system, type_, id_, url = (compile_shape(text) for text in (spec.system, spec.type, spec.id, spec.url))
 
     def make(bound: BoundAction) -> Link | None:
         found = spec.id if id_ is None else id_(bound)
         if found is None:
             return None
         address = spec.url if url is None else url(bound)
-        is_address = isinstance(address, str) and address.startswith(("http://", "https://"))
+        if address is not None and not (isinstance(address, str) and address.startswith(("http://", "https://"))):
+            address = None
         return Link(
             spec.system if system is None else str(system(bound)),
             spec.type if type_ is None else str(type_(bound)),
             found if type(found) is str else str(found),
-            address if is_address else None,
+            address,
         )
 
     return make
@@ -349,148 +357,9 @@ def _reason(error: ExpressionError) -> str:
     return error.message.rpartition("}}: ")[2]
 
 
-# Parts of a request and of an output. Most values are exactly one parameter, or one value of the answer: they are taken
-# as they are, without an expression.
-
-
-_ABSENT: Final = object()
-_WHOLE: Final = re.compile(r"\{\{(.*)\}\}", re.DOTALL)
-_BODY_PATH: Final = re.compile(r"\{\{\s*response\.body((?:\.[A-Za-z_]\w*)+)\s*\}\}", re.ASCII)
-_KEY: Final = ("{{ call.key }}", "{{call.key}}")
-_NUMBERS: Final = frozenset({int, float, bool})
-_PLAIN: Final = _NUMBERS | {str}
-_SHORT: Final = 1_000
-_USUAL_KEY: Final = "idempotency-key"
-_ALONE: Final = re.compile(r"\{\{\s*with(?:\.([A-Za-z_$][\w$-]*)|\['([^'\\]+)'\])\s*\}\}")
-
-
-def _compile_shape(value: Any, declared: frozenset[str]) -> Fill | None:
-    """Return the function that fills in a part of a request, or `None` if it is constant."""
-    if isinstance(value, str):
-        return _compile_text(value, declared)
-    if isinstance(value, dict):
-        return _compile_object(value, declared)
-    if isinstance(value, list):
-        fills = [(index, fill) for index, one in enumerate(value) if (fill := _compile_shape(one, declared))]
-
-        def fill_array(bound: BoundAction) -> Any:
-            result = list(value)
-            for index, fill in fills:
-                found = fill(bound)
-                result[index] = None if found is _ABSENT else found
-            return result
-
-        return fill_array if fills else None
-    return None
-
-
-def _compile_text(text: str, declared: frozenset[str]) -> Fill | None:
-    if "{{" not in text:
-        return None
-    name = _parameter_of(text, declared)
-    if name is not None:
-        return lambda bound: bound.given.get(name, _ABSENT)
-    if text in _KEY:
-        return lambda bound: bound.key
-    fill = _compile_any(text)
-    pieces = _BODY_PATH.split(text)  # texts and paths in turn
-    if len(pieces) == 1 or any("{{" in one for one in pieces[::2]):
-        return fill
-    paths = [tuple(one.split(".")[1:]) for one in pieces[1::2]]
-    if len(paths) == 1 and not pieces[0] and not pieces[2]:
-        return _compile_path_of_body(paths[0], fill)
-
-    numbered = [(2 * index + 1, path) for index, path in enumerate(paths)]
-
-    def fill_text(bound: BoundAction) -> Any:
-        body, texts = bound.body, list(pieces)
-        for index, path in numbered:
-            value = _read_path(body, path)
-            if type(value) is not str:
-                return fill(bound)
-            texts[index] = value
-        return "".join(texts)
-
-    return fill_text
-
-
-def _parameter_of(text: Any, declared: frozenset[str]) -> str | None:
-    """Return the declared parameter that is the whole value."""
-    alone = _ALONE.fullmatch(text) if isinstance(text, str) else None
-    name = (alone[1] or alone[2]) if alone else None
-    return name if name in declared else None
-
-
-def _path_of_body(text: Any) -> tuple[str, ...] | None:
-    """Return the path in the body of an answer that is the whole value."""
-    whole = _BODY_PATH.fullmatch(text) if isinstance(text, str) else None
-    return tuple(whole[1].split(".")[1:]) if whole else None
-
-
 def _is_usual_key(header: str, headers: Mapping[str, Any]) -> bool:
     """Return whether a key is in the header that all requests have, and the manifest does not write that header."""
     return header.lower() == _USUAL_KEY and _USUAL_KEY not in map(str.lower, headers)
-
-
-def _compile_path_of_body(path: tuple[str, ...], fill: Fill) -> Fill:
-    def fill_value(bound: BoundAction) -> Any:
-        value = _read_path(bound.body, path)
-        return value if type(value) in _PLAIN else fill(bound)
-
-    return fill_value
-
-
-def _read_path(body: Any, path: tuple[str, ...]) -> Any:
-    """Return a short plain value of an answer. Return the mark of absence for everything else, which an expression
-    reads: it knows the rules and the limits."""
-    value = body
-    for name in path:
-        if type(value) is not dict:
-            return _ABSENT
-        value = value.get(name, _ABSENT)
-    return _ABSENT if type(value) is str and len(value) > _SHORT else value
-
-
-def _compile_any(text: str) -> Fill:
-    whole = _WHOLE.fullmatch(text)
-    if whole is not None and "{{" not in whole[1] and "}}" not in whole[1]:
-        evaluate = compile_expression(whole[1].strip(), Mode.TEMPLATE).evaluate
-        return lambda bound: evaluate(bound.scope())
-    render = compile_template(text).render
-    return lambda bound: render(bound.scope())
-
-
-def _compile_object(value: dict[str, Any], declared: frozenset[str]) -> Fill | None:
-    named = [(key, name) for key, one in value.items() if (name := _parameter_of(one, declared))]
-    read = {key: path[0] for key, one in value.items() if (path := _path_of_body(one)) and len(path) == 1}
-    taken = {*dict(named), *read}
-    fills = [(key, fill) for key, one in value.items() if key not in taken and (fill := _compile_shape(one, declared))]
-    reads = [(key, name, _compile_any(value[key])) for key, name in read.items()]
-    if not (fills or named or reads):
-        return None
-
-    def fill_object(bound: BoundAction) -> Any:
-        result, given, body = dict(value), bound.given, bound.body
-        for key, name in named:
-            if name in given:
-                result[key] = given[name]
-            else:
-                del result[key]
-        for key, name, fill in reads:
-            found = body.get(name) if type(body) is dict else None
-            if type(found) in _NUMBERS or (type(found) is str and len(found) <= _SHORT):
-                result[key] = found
-            else:
-                result[key] = fill(bound)
-        for key, fill in fills:
-            found = fill(bound)
-            if found is _ABSENT:
-                del result[key]
-            else:
-                result[key] = found
-        return result
-
-    return fill_object
 
 
 # Paths. A value is one segment of the path, or a part of one, whatever is in it.
@@ -500,16 +369,15 @@ def _compile_path(path: str) -> str | Callable[[Mapping[str, Any], Mapping[str, 
     pieces = _PLACEHOLDER.split(path)  # texts and names in turn
     if len(pieces) == 1:
         return path
+    holes = [(index, pieces[index], pieces[index].startswith(_CREDENTIAL)) for index in range(1, len(pieces), 2)]
 
     def render(given: Mapping[str, Any], secrets: Mapping[str, str]) -> str:
-        texts = list(pieces)
-        for index in range(1, len(pieces), 2):
-            name = pieces[index]
-            is_secret = name.startswith("credential.")
-            value = secrets.get(name[11:]) if is_secret else given.get(name)
-            texts[index] = _segment(name, value)
+        texts = pieces.copy()
+        for index, name, is_secret in holes:
+            value = secrets.get(name[len(_CREDENTIAL) :]) if is_secret else given.get(name)
+            texts[index] = value if type(value) is str and _is_plain(value) else _segment(name, value)
         found = "".join(texts)
-        if "/./" in found or "/../" in found or found.endswith(("/.", "/..")):
+        if "/." in found and ("/./" in found or "/../" in found or found.endswith(("/.", "/.."))):
             raise InvalidParts("a parameter of the path makes a segment of dots, which would leave the path")
         return found
 

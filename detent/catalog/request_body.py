@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final
 from urllib.parse import quote_plus
@@ -15,8 +15,10 @@ import msgspec
 from detent.catalog.connector import BodyEncoding
 
 _SAFE_IN_FORM: Final = re.compile(r"[A-Za-z0-9_.~ -]*")
-_NUMBERS: Final = frozenset({int, float, bool})
 _encode: Final = msgspec.json.Encoder().encode
+
+#: Returns the bytes of a body and its content type. The idempotency key makes a boundary, if there is one.
+WriteBody = Callable[[Any, str], tuple[bytes, str]]
 
 
 class InvalidParts(ValueError):
@@ -34,18 +36,34 @@ def scalar(name: str, value: Any) -> str:
     raise InvalidParts(f"{name} must be a text or a number")
 
 
-def write_body(value: Any, encoding: BodyEncoding, key: str) -> tuple[bytes, str]:
-    """Return the bytes of a body and its content type."""
-    if encoding is BodyEncoding.JSON:
-        return _encode(value), "application/json"
-    match encoding:
-        case BodyEncoding.RAW:
-            return value.encode() if isinstance(value, str) else _encode(value), "text/plain; charset=utf-8"
-        case BodyEncoding.FORM:
-            return _form(_mapping(value)).encode(), "application/x-www-form-urlencoded"
-        case _:
-            boundary = hashlib.sha256(key.encode()).hexdigest()[:32]  # the same at every attempt
-            return _multipart(_mapping(value), boundary.encode()), f"multipart/form-data; boundary={boundary}"
+def body_writer(encoding: BodyEncoding) -> WriteBody:
+    """Return the function that writes bodies in an encoding."""
+    return _WRITERS[encoding]
+
+
+def _write_json(value: Any, key: str) -> tuple[bytes, str]:
+    return _encode(value), "application/json"
+
+
+def _write_raw(value: Any, key: str) -> tuple[bytes, str]:
+    return value.encode() if isinstance(value, str) else _encode(value), "text/plain; charset=utf-8"
+
+
+def _write_form(value: Any, key: str) -> tuple[bytes, str]:
+    return _form(_mapping(value)).encode(), "application/x-www-form-urlencoded"
+
+
+def _write_multipart(value: Any, key: str) -> tuple[bytes, str]:
+    boundary = hashlib.sha256(key.encode()).hexdigest()[:32]  # the same at every attempt
+    return _multipart(_mapping(value), boundary.encode()), f"multipart/form-data; boundary={boundary}"
+
+
+_WRITERS: Final[Mapping[BodyEncoding, WriteBody]] = {
+    BodyEncoding.JSON: _write_json,
+    BodyEncoding.RAW: _write_raw,
+    BodyEncoding.FORM: _write_form,
+    BodyEncoding.MULTIPART: _write_multipart,
+}
 
 
 @lru_cache(maxsize=1024)
@@ -54,8 +72,6 @@ def _form_name(name: str) -> str:
 
 
 def _form_value(text: str) -> str:
-    if text.isascii() and text.isalnum():
-        return text
     return text.replace(" ", "+") if _SAFE_IN_FORM.fullmatch(text) else quote_plus(text)
 
 
@@ -63,10 +79,11 @@ def _form(value: Mapping[str, Any]) -> str:
     """Return the text of a form. Most of its values are plain."""
     fields: list[str] = []
     for name, one in value.items():
-        if type(one) is str:
+        kind = type(one)
+        if kind is int or (kind is str and one.isalnum() and one.isascii()):
+            fields.append(f"{_form_name(name)}={one}")
+        elif kind is str:
             fields.append(f"{_form_name(name)}={_form_value(one)}")
-        elif type(one) in _NUMBERS:
-            fields.append(f"{_form_name(name)}={_form_value(_encode(one).decode())}")
         else:
             fields += [f"{_form_name(inner)}={_form_value(text)}" for inner, text in _flat(one, name)]
     return "&".join(fields)

@@ -232,10 +232,11 @@ class PayloadSchema:
         self._schema = dict(schema)
         self._validator = _validator(self._schema)
         self._parts = plain_parts(self._schema)
+        self._flat_length = -1 if self._parts is None else _MOST_FLAT // self._parts
 
     def problems(self, body: Any, root: str = "body") -> list[Problem]:
         """Return why a body is refused, at most MOST_PROBLEMS; empty if it is valid."""
-        if self._is_flat(body) and self._validator.is_valid(body):
+        if self.accepts_flat(body):
             return []
         needed = self._work(body)
         if needed > MOST_WORK:
@@ -246,6 +247,15 @@ class PayloadSchema:
         found = _first(self._validator, body) if needed > _MOST_PLACES else self._validator.iter_errors(body)
         return _unique(_said(inner, root) for error in found for inner in _inner(error))
 
+    def accepts_flat(self, body: Any) -> bool:
+        """Return whether a body is valid and an object of few plain values, which takes little work to check."""
+        return (
+            type(body) is dict
+            and len(body) <= self._flat_length
+            and _CONTAINERS.isdisjoint(map(type, body.values()))
+            and self._validator.is_valid(body)
+        )
+
     def constant_problems(self, body: Any, holes: Collection[Path], root: str = "body") -> list[Problem]:
         """Return why a body is refused, whatever comes into its `holes`: the paths of values that are not known yet."""
         if not holes:
@@ -254,12 +264,6 @@ class PayloadSchema:
             return []  # it is checked when it is complete
         found = (inner for error in self._validator.iter_errors(body) for inner in _inner(error))
         return _unique(_said(error, root) for error in found if _is_certain(error, holes))
-
-    def _is_flat(self, body: Any) -> bool:
-        """Return whether a body is an object of few plain values, which takes little work with any plain schema."""
-        if self._parts is None or type(body) is not dict or len(body) * self._parts > _MOST_FLAT:
-            return False
-        return not any(map(_is_container, map(type, body.values())))
 
     def _work(self, body: Any) -> int:
         """Return an upper bound of the cost. For small schemas and bodies the product of both sizes is enough."""
@@ -270,7 +274,7 @@ class PayloadSchema:
         return work(self._schema, body)
 
 
-_is_container: Final = frozenset({dict, list}).__contains__
+_CONTAINERS: Final = frozenset({dict, list})
 
 
 def _validator(schema: dict[str, Any]) -> jsonschema_rs.Validator:

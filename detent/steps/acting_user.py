@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import Final
 
 import msgspec
 
 from detent.ids import RUN, show
-from detent.run.state import RunFacts
 
 #: The header of a start that has its correlation id.
 CORRELATION_HEADER: Final = "x-correlation-id"
@@ -33,13 +31,9 @@ _SYSTEM: Final = _Principal("system", "System", None)
 _decode: Final = msgspec.json.Decoder(_Given).decode
 
 
-def acting_user_headers(run: RunFacts) -> dict[str, str]:
-    """Return the headers for a request of a run. A part that the principal does not have is left out."""
-    return _headers(run.id, run.input)
-
-
-@lru_cache(maxsize=256)
-def _headers(run: bytes, raw: bytes) -> dict[str, str]:
+def acting_user_headers(run: bytes, raw: bytes) -> dict[str, str]:
+    """Return the headers for a request of a run with this id and input. A part that the principal does not have is
+    left out."""
     try:
         given = _decode(raw)
     except msgspec.ValidationError:

@@ -9,11 +9,10 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 from urllib.parse import urlencode
 
 import msgspec
-from multidict import CIMultiDict
 from yarl import URL
 
 from detent.catalog import aws4, mcp
@@ -28,6 +27,7 @@ from detent.catalog.connections import (
 from detent.catalog.connector import DataDefinition
 from detent.catalog.data_action import (
     AnswerMismatch,
+    BoundAction,
     DataAction,
     RequestParts,
     ServiceAnswer,
@@ -37,12 +37,11 @@ from detent.catalog.data_action import (
 )
 from detent.catalog.request_body import InvalidParts
 from detent.expressions import ExpressionError
-from detent.instant import SECOND
+from detent.instant import SECOND, Instant
 from detent.run.call import StepCall
 from detent.run.outcomes import Done, Fail, Outcome, StepError
-from detent.steps.acting_user import acting_user_headers
-from detent.steps.http.request import HttpRequest, build_prepared, usual_headers
-from detent.steps.http.response import HttpAnswer, encode_answer
+from detent.steps.http.request import HttpRequest, SharedHeaders, acting_headers, build_prepared
+from detent.steps.http.response import HttpAnswer, ReceivedAnswer, encode_answer
 from detent.steps.http.step import HttpExecutor, failure_of_request
 from detent.values.limits import BODY_LIMIT, PAGE_LIMIT
 
@@ -78,7 +77,7 @@ class CatalogActions:
         self._load = load
         self._connections = connections
         self._kept: dict[tuple[int, str, str], DataAction] = {}
-        self._connected: dict[DataAction, _Connected] = {}
+        self._ready: dict[DataAction, _ReadyAction] = {}
         self._tokens = _Tokens(http)
         self._sessions: dict[str, str] = {}  # of MCP servers, by connector
 
@@ -101,13 +100,19 @@ class CatalogActions:
                 given = parameters.get("with") or {}
                 if problems := action.problems(given):
                     return _invalid(action, problems)
-                connected = self._connected.get(action) or self._connect(action)
-                scrubber = connected.scrubber
+                ready = self._ready.get(action) or self._connect(action)
+                scrubber = ready.scrubber
                 if action.has_token:
-                    found = await self._tokens.connection(action.definition, connected.connection, call)
-                    connected = _connected(*found)
-                    scrubber = connected.scrubber
-                return await _Exchange(self._http, action, call, given, connected, self._sessions).run()
+                    found = await self._tokens.connection(action.definition, ready.connection, call)
+                    ready = _ReadyAction(action, *found, self._http.wall)
+                    scrubber = ready.scrubber
+                bound = ready.bind(given, call)
+                parts = bound.render(ready.connection)
+                if action.is_series:
+                    return await _Exchange(self._http, ready, bound, call, self._sessions).run(parts)
+                received = await self._http.exchange(ready.request(bound, parts, call), limit=PAGE_LIMIT)
+                answer = ready.judge(bound, received)
+                return ready.done(bound, answer) if isinstance(answer, ServiceAnswer) else answer
         except MissingConnection as error:
             return Fail(StepError("missing_credential", str(error)), retry=False)
         except TokenRefused as error:
@@ -120,11 +125,11 @@ class CatalogActions:
         except Exception as error:  # noqa: BLE001 - every error is an outcome
             return _scrubbed(failure_of_request(error, deadline, limit), scrubber)
 
-    def _connect(self, action: DataAction) -> _Connected:
+    def _connect(self, action: DataAction) -> _ReadyAction:
         definition = action.definition
-        found = _connected(*self._connections.find(definition.connector, definition.base_url, definition.auth))
-        self._connected[action] = found
-        return found
+        found = self._connections.find(definition.connector, definition.base_url, definition.auth)
+        ready = self._ready[action] = _ReadyAction(action, *found, self._http.wall)
+        return ready
 
     async def _find(self, tenant: int, name: str, version: str) -> DataAction | None:
         """Load an action that this node has not used yet, or not for long."""
@@ -133,67 +138,131 @@ class CatalogActions:
             return None
         found = DataAction(_definition(raw))
         if len(self._kept) >= _KEPT:
-            self._connected.pop(self._kept.pop(next(iter(self._kept))), None)
+            self._ready.pop(self._kept.pop(next(iter(self._kept))), None)
         self._kept[tenant, name, version] = found
         return found
 
 
-class _Connected(NamedTuple):
-    """A connection, what removes its secrets, and the headers of all its requests."""
+class _ReadyAction:
+    """An action with the connection of its connector: what all its attempts have in common. A bound action is one of
+    them."""
 
-    connection: ServiceConnection
-    scrubber: Scrubber
-    headers: CIMultiDict[str]
+    def __init__(
+        self, action: DataAction, connection: ServiceConnection, scrubber: Scrubber, wall: Callable[[], Instant]
+    ) -> None:
+        self.action = action
+        self.connection = connection
+        self.scrubber = scrubber
+        self._wall = wall
+        self._headers = SharedHeaders(connection.headers, action.constant_headers)
+        self._has_acting_user = action.definition.acting_user_headers
 
+    def bind(self, given: dict[str, Any], call: StepCall) -> BoundAction:
+        """Return the action with the parameters of an attempt."""
+        view = call.view
+        since = 0 if view is None else view.facts.started_at // SECOND
+        return BoundAction(self.action, given, call.idempotency_key, since)
 
-def _connected(connection: ServiceConnection, scrubber: Scrubber) -> _Connected:
-    return _Connected(connection, scrubber, usual_headers(connection.headers))
+    def request(self, bound: BoundAction, parts: RequestParts, call: StepCall) -> HttpRequest:
+        """Return a request as it is sent. Raise InvalidParts or InvalidHttpRequest."""
+        acting = None
+        if self._has_acting_user and call.view is not None:
+            acting = acting_headers(call.view.facts)
+        request = self._headers.build(bound.write(parts, self.connection), bound.key, call.attempt, acting)
+        if self.action.is_signed:
+            self._sign(request)
+        return request
+
+    def _sign(self, request: HttpRequest) -> None:
+        """Add the signature of a request, over what is sent."""
+        url, connection = request.target.url, self.connection
+        usual = {"http": 80, "https": 443}.get(url.scheme)
+        headers = aws4.sign(
+            request.method,
+            str(url.raw_host) if url.port == usual else f"{url.raw_host}:{url.port}",
+            url.raw_path,
+            url.raw_query_string,
+            request.body or b"",
+            secrets=connection.secrets,
+            service=str(self.action.definition.auth.service),
+            region=str(connection.region),
+            now=self._wall(),
+        )
+        request.headers.update(headers)
+
+    def judge(self, bound: BoundAction, received: ReceivedAnswer) -> ServiceAnswer | Fail:
+        """Return the answer if it is a success, else the failure that it means."""
+        value, is_cut = received.value()
+        if is_cut:
+            message = f"{received.request} answered more than {PAGE_LIMIT // 1024} KB; ask for less"
+            return self._scrub(Fail(StepError("too_large", message), retry=False))
+        response = ServiceAnswer(received.status, received.headers, value)
+        try:
+            failure = bound.failure(response)
+        except AnswerMismatch as error:
+            return self.unexpected(error, response)
+        return response if failure is None else self._refused(failure, received)
+
+    def _refused(self, failure: ServiceFailure, received: ReceivedAnswer) -> Fail:
+        usual = f"{received.request} answered {received.status}{received.remark}"
+        code = (failure.code or "http_status")[:_LONGEST_CODE]
+        message = usual if failure.message is None else f"{failure.message[:_LONGEST_MESSAGE]} ({usual})"
+        answer = received.stored()
+        raw = encode_answer(answer)
+        if len(raw) > 2 * BODY_LIMIT:
+            raw = encode_answer(HttpAnswer(answer.status_code, answer.headers, None))
+        return self._scrub(Fail(StepError(code, message), raw, retry=failure.retry, retry_after=received.wait))
+
+    def done(self, bound: BoundAction, response: ServiceAnswer, items: list[Any] | None = None) -> Outcome:
+        """Return the outcome of an answer that is a success."""
+        try:
+            output = bound.output(response, items)
+            links = bound.links(items)
+        except AnswerMismatch as error:
+            return self.unexpected(error, response)
+        raw = _encode({"output": output, "status_code": response.status})
+        if len(raw) > BODY_LIMIT:
+            message = f"the output takes {len(raw):,} bytes, more than {BODY_LIMIT // 1024} KB; ask for less"
+            return self.fail(StepError("output_too_large", message), response)
+        if self.scrubber.is_in(raw):
+            raw = _encode(self.scrubber.value(_decode(raw)))
+        return Done(raw, links)
+
+    def unexpected(self, error: AnswerMismatch, response: ServiceAnswer) -> Fail:
+        message = f"the answer of {self.action.name} is not as its manifest expects: {error}"
+        return self.fail(StepError("unexpected_answer", message), response)
+
+    def fail(self, error: StepError, response: ServiceAnswer) -> Fail:
+        result = _encode({"output": None, "status_code": response.status})
+        return self._scrub(Fail(error, result, retry=False))
+
+    def _scrub(self, fail: Fail) -> Fail:
+        return _scrubbed(fail, self.scrubber)
 
 
 class _Exchange:
-    """The requests of one attempt."""
+    """The requests of one attempt that needs several: of pages, or of a tool."""
 
     def __init__(
-        self,
-        http: HttpExecutor,
-        action: DataAction,
-        call: StepCall,
-        given: dict[str, Any],
-        connected: _Connected,
-        sessions: dict[str, str],
+        self, http: HttpExecutor, ready: _ReadyAction, bound: BoundAction, call: StepCall, sessions: dict[str, str]
     ) -> None:
         self._http = http
-        self._sessions = sessions
-        self._action = action
+        self._ready = ready
+        self._bound = bound
         self._call = call
-        self._connection, self._scrubber, self._usual = connected
-        self._key = call.idempotency_key
-        self._given = given
-        self._acting = None
-        view = call.view
-        if view is None:
-            self._bound = action.bind(given, self._key)
-        else:
-            self._bound = action.bind(given, self._key, view.facts.started_at // SECOND)
-            if action.definition.acting_user_headers:
-                self._acting = acting_user_headers(view.facts)
+        self._sessions = sessions
 
-    async def run(self) -> Outcome:
-        parts = self._bound.render(self._connection)
-        if self._action.is_tool:
-            return await self._call_tool(parts)
-        if self._action.items is not None:
-            return await self._pages(parts)
-        found = await self._http.exchange(self._request(parts), self._judge, limit=PAGE_LIMIT)
-        return self._done(found, None) if isinstance(found, ServiceAnswer) else found
+    async def run(self, parts: RequestParts) -> Outcome:
+        return await (self._call_tool(parts) if self._ready.action.is_tool else self._pages(parts))
 
     async def _pages(self, parts: RequestParts) -> Outcome:
         """Send one request after another and gather the items of their answers."""
-        pages = self._action.action.pagination
+        ready = self._ready
+        pages = ready.action.action.pagination
         assert pages is not None
         gathered: list[Any] = []
         seen: set[bytes] = set()
-        origin = URL(self._connection.base_url).origin()
+        origin = URL(ready.connection.base_url).origin()
         while True:
             found = await self._send(parts)
             if isinstance(found, Fail):
@@ -201,32 +270,33 @@ class _Exchange:
             try:
                 items, mark = self._bound.page()
             except AnswerMismatch as error:
-                return self._unexpected(error, found)
+                return ready.unexpected(error, found)
             gathered += items
             if pages.link_header:
                 mark = _next_link(found.headers.get("link"))
             is_last = len(seen) + 1 == pages.max_pages
             if mark is None or (is_last and pages.on_more == "stop"):
-                return self._done(found, gathered)
+                return ready.done(self._bound, found, gathered)
             if is_last:
-                message = f"{self._action.name} has more than {pages.max_pages} pages; narrow what it asks for"
-                return self._fail(StepError("too_many_pages", message), found)
+                message = f"{ready.action.name} has more than {pages.max_pages} pages; narrow what it asks for"
+                return ready.fail(StepError("too_many_pages", message), found)
             spelled = _encode(mark)
             if spelled in seen:
-                return self._fail(StepError("endless_pages", "an answer names the same next page again"), found)
+                return ready.fail(StepError("endless_pages", "an answer names the same next page again"), found)
             seen.add(spelled)
             if pages.into is None or pages.into == "url":
                 address = URL(parts.address).join(URL(str(mark)))
                 if address.origin() != origin:
-                    return self._fail(StepError("foreign_page", "an answer names a next page on another server"), found)
+                    return ready.fail(StepError("foreign_page", "an answer names a next page on another server"), found)
                 parts.address, parts.query = str(address), {}
             else:
                 put_mark(parts, pages.into, mark)
 
     async def _call_tool(self, parts: RequestParts) -> Outcome:
         """Call a tool of an MCP server. A session that the server has forgotten is opened again, once."""
-        tool, connector = str(parts.body["tool"]), self._action.definition.connector
-        parts.address = self._connection.base_url
+        ready, tool = self._ready, str(parts.body["tool"])
+        connector = ready.action.definition.connector
+        parts.address = ready.connection.base_url
         for is_again in (False, True):
             session = self._sessions.get(connector)
             if session is None:
@@ -235,15 +305,15 @@ class _Exchange:
                     return opened
                 mcp.read_result(opened.body, 1)
                 session = self._sessions[connector] = opened.headers.get(mcp.SESSION_HEADER.lower(), "")
-                ready = await self._rpc(parts, mcp.initialized(), session)
-                if isinstance(ready, Fail):
-                    return ready
-            found = await self._rpc(parts, mcp.call_tool(tool, self._given), session)
+                refused = await self._rpc(parts, mcp.initialized(), session)
+                if isinstance(refused, Fail):
+                    return refused
+            found = await self._rpc(parts, mcp.call_tool(tool, self._bound.given), session)
             if isinstance(found, ServiceAnswer):
                 result = mcp.read_result(found.body, 3)
-                answer = ServiceAnswer(found.status, {}, mcp.output_of(result))
+                answer = ServiceAnswer(found.status, dict, mcp.output_of(result))
                 self._bound.read(answer)
-                return self._done(answer, None)
+                return ready.done(self._bound, answer)
             status = _decode(found.result).get("status_code")
             if is_again or status not in (400, 404) or not session:
                 return found
@@ -257,79 +327,8 @@ class _Exchange:
         return await self._send(RequestParts("POST", parts.address, {}, headers, message))
 
     async def _send(self, parts: RequestParts) -> ServiceAnswer | Fail:
-        return await self._http.exchange(self._request(parts), self._judge, limit=PAGE_LIMIT)
-
-    def _request(self, parts: RequestParts) -> HttpRequest:
-        written = self._bound.write(parts, self._connection)
-        request = build_prepared(written, self._key, self._call.attempt, self._usual, self._acting)
-        if self._action.is_signed:
-            self._sign(request)
-        return request
-
-    def _sign(self, request: HttpRequest) -> None:
-        """Add the signature of a request, over what is sent."""
-        url, connection = request.target.url, self._connection
-        usual = {"http": 80, "https": 443}.get(url.scheme)
-        headers = aws4.sign(
-            request.method,
-            str(url.raw_host) if url.port == usual else f"{url.raw_host}:{url.port}",
-            url.raw_path,
-            url.raw_query_string,
-            request.body or b"",
-            secrets=connection.secrets,
-            service=str(self._action.definition.auth.service),
-            region=str(connection.region),
-            now=self._http.wall(),
-        )
-        request.headers.update(headers)
-
-    def _judge(self, answer: HttpAnswer, request: str, remark: str, wait: float | None) -> ServiceAnswer | Fail:
-        status, body = answer.status_code or 0, answer.body
-        if answer.truncated:
-            message = f"{request} answered more than {PAGE_LIMIT // 1024} KB; ask for less"
-            return self._scrub(Fail(StepError("too_large", message), retry=False))
-        value = _decode(body) if isinstance(body, msgspec.Raw) else body
-        response = ServiceAnswer(status, answer.headers, value)
-        try:
-            failure = self._bound.failure(response)
-        except AnswerMismatch as error:
-            return self._unexpected(error, response)
-        if failure is None:
-            return response
-        return self._refused(failure, answer, f"{request} answered {status}{remark}", wait)
-
-    def _refused(self, failure: ServiceFailure, answer: HttpAnswer, usual: str, wait: float | None) -> Fail:
-        code = (failure.code or "http_status")[:_LONGEST_CODE]
-        message = usual if failure.message is None else f"{failure.message[:_LONGEST_MESSAGE]} ({usual})"
-        raw = encode_answer(answer)
-        if len(raw) > 2 * BODY_LIMIT:
-            raw = encode_answer(HttpAnswer(answer.status_code, answer.headers, None))
-        return self._scrub(Fail(StepError(code, message), raw, retry=failure.retry, retry_after=wait))
-
-    def _done(self, response: ServiceAnswer, items: list[Any] | None) -> Outcome:
-        try:
-            output = self._bound.output(response, items)
-            links = self._bound.links(items)
-        except AnswerMismatch as error:
-            return self._unexpected(error, response)
-        raw = _encode({"output": output, "status_code": response.status})
-        if len(raw) > BODY_LIMIT:
-            message = f"the output takes {len(raw):,} bytes, more than {BODY_LIMIT // 1024} KB; ask for less"
-            return self._fail(StepError("output_too_large", message), response)
-        if self._scrubber.is_in(raw):
-            raw = _encode(self._scrubber.value(_decode(raw)))
-        return Done(raw, links)
-
-    def _unexpected(self, error: AnswerMismatch, response: ServiceAnswer) -> Fail:
-        message = f"the answer of {self._action.name} is not as its manifest expects: {error}"
-        return self._fail(StepError("unexpected_answer", message), response)
-
-    def _fail(self, error: StepError, response: ServiceAnswer) -> Fail:
-        result = _encode({"output": None, "status_code": response.status})
-        return self._scrub(Fail(error, result, retry=False))
-
-    def _scrub(self, fail: Fail) -> Fail:
-        return _scrubbed(fail, self._scrubber)
+        request = self._ready.request(self._bound, parts, self._call)
+        return self._ready.judge(self._bound, await self._http.exchange(request, limit=PAGE_LIMIT))
 
 
 def _scrubbed(fail: Fail, scrubber: Scrubber | None) -> Fail:
@@ -387,9 +386,8 @@ class _Tokens:
         headers = {"Authorization": f"Basic {pair}", "Content-Type": "application/x-www-form-urlencoded"}
         written = WrittenRequest("POST", str(auth.token_url), headers, urlencode(form).encode())
         request = build_prepared(written, call.idempotency_key, call.attempt)
-        answer = await self._http.exchange(request, lambda answer, *_: answer)
-        status, body = answer.status_code or 0, answer.body
-        found = _decode(body) if isinstance(body, msgspec.Raw) else None
+        answer = await self._http.exchange(request)
+        status, (found, _) = answer.status, answer.value()
         token = found.get("access_token") if isinstance(found, dict) and 200 <= status < 300 else None
         if not isinstance(token, str) or not token:
             raise TokenRefused(f"{auth.token_url} answered {status} and issued no token", retry=status >= 500)

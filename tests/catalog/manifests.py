@@ -40,4 +40,4 @@ def shipped(connectors: tuple[Connector, ...], name: str) -> DataAction:
 
 
 def answered(body: Any, status: int = 200, **headers: str) -> ServiceAnswer:
-    return ServiceAnswer(status, headers, body)
+    return ServiceAnswer(status, lambda: headers, body)

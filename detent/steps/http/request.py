@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from contextlib import suppress
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address
 from typing import Any, Final, Protocol
 
 import msgspec
-from multidict import CIMultiDict, istr
+from multidict import CIMultiDict, CIMultiDictProxy, istr
 from yarl import URL
 
 from detent.run.call import StepCall
+from detent.run.state import RunFacts
 from detent.steps.acting_user import acting_user_headers
 from detent.values.limits import HEADER_BYTES_LIMIT, HEADER_COUNT_LIMIT
 from detent.version import VERSION
@@ -29,6 +30,9 @@ LONGEST_URL: Final = 8192
 _KEY_HEADER: Final = istr("Idempotency-Key")
 _CONTENT_TYPE: Final = istr("Content-Type")
 _ATTEMPT_HEADER: Final = istr("Detent-Attempt")
+_ENCODING_HEADER: Final = istr("Accept-Encoding")
+#: Headers that each request has its own value of, unless its action writes them.
+_LATER: Final = frozenset({"idempotency-key", "content-type"})
 _USER_AGENT: Final = f"detent/{VERSION}"
 _TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _NOT_IN_HEADER: Final = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -66,28 +70,25 @@ class InvalidHttpRequest(ValueError):
     """The request is invalid and cannot be sent. A retry would not change that."""
 
 
-@dataclass(frozen=True, slots=True)
-class HttpTarget:
+class HttpTarget(msgspec.Struct, frozen=True):
     """The target of a request. `host` is in its ASCII form, which is resolved and connected to."""
 
     url: URL
     host: str
     port: int
 
-    @property
-    def shown(self) -> str:
-        """Return the URL for messages, without its query, which may contain secrets."""
-        return str(self.url.with_query(None).with_fragment(None))
 
-
-@dataclass(frozen=True, slots=True)
-class HttpRequest:
+class HttpRequest(msgspec.Struct, frozen=True):
     """One hop, ready to be sent."""
 
     method: str
     target: HttpTarget
     headers: CIMultiDict[str]
     body: bytes | None
+
+    def __str__(self) -> str:
+        """Return the method and the URL for messages, without the query, which may contain secrets."""
+        return f"{self.method} {self.target.url.with_query(None).with_fragment(None)}"
 
     def redirected(self, location: str, status: int) -> HttpRequest:
         """Return the request that follows a redirect. Raise InvalidHttpRequest if its location is not valid."""
@@ -98,9 +99,9 @@ class HttpRequest:
             raise InvalidHttpRequest("the redirect's location names no host")
         target = parse_target(str(self.target.url.join(link)))
         if target.url.origin() == self.target.url.origin():
-            return replace(self, target=target, body=None if status == 303 else self.body)
+            return msgspec.structs.replace(self, target=target, body=None if status == 303 else self.body)
         kept = CIMultiDict((name, value) for name, value in self.headers.items() if name.lower() in _SAFE_ELSEWHERE)
-        return replace(self, target=target, headers=kept, body=None)
+        return msgspec.structs.replace(self, target=target, headers=kept, body=None)
 
 
 def build_request(call: StepCall) -> HttpRequest:
@@ -112,12 +113,22 @@ def build_request(call: StepCall) -> HttpRequest:
         {"User-Agent": f"detent/{VERSION}", "Idempotency-Key": call.idempotency_key},
     )
     if call.view is not None:
-        headers.update(acting_user_headers(call.view.facts))
+        headers.update(acting_headers(call.view.facts))
     _add_headers(headers, parameters.get("headers"))
     headers["Detent-Attempt"] = str(call.attempt)
     headers["Accept-Encoding"] = "identity"
     body = _encode_body(parameters.get("body"), headers)
     return HttpRequest(_method(parameters.get("method")), _target(parameters.get("url")), headers, body)
+
+
+def acting_headers(run: RunFacts) -> CIMultiDictProxy[str]:
+    """Return the headers that say for whom a run acts."""
+    return _acting_headers(run.id, run.input)
+
+
+@lru_cache(maxsize=256)
+def _acting_headers(run: bytes, raw: bytes) -> CIMultiDictProxy[str]:
+    return CIMultiDictProxy(CIMultiDict(acting_user_headers(run, raw)))
 
 
 class PreparedRequest(Protocol):
@@ -135,36 +146,49 @@ class PreparedRequest(Protocol):
     def content_type(self) -> str | None: ...
 
 
-def usual_headers(checked: Mapping[str, str]) -> CIMultiDict[str]:
-    """Return the headers that every request of a connection has. `checked` are those of the connection."""
-    return CIMultiDict({"User-Agent": _USER_AGENT, **checked, "Accept-Encoding": "identity"})
+class SharedHeaders:
+    """The headers that the requests of an action have in common, merged and checked once.
+
+    `connection` are those of its connection, which need no check. `constant` are those of its manifest, if they are
+    the same in all requests.
+    """
+
+    def __init__(self, connection: Mapping[str, str], constant: Mapping[str, Any] | None = None) -> None:
+        self._headers = CIMultiDict({"User-Agent": _USER_AGENT, **connection, _ENCODING_HEADER: "identity"})
+        self._merged: object = None
+        if constant is None or any(name.lower() in _LATER for name in constant):
+            return
+        merged = self._headers.copy()
+        with suppress(InvalidHttpRequest):  # the request raises it
+            _add_headers(merged, constant)
+            merged[_ENCODING_HEADER] = "identity"
+            self._headers = merged
+            self._merged = constant
+
+    def build(
+        self, prepared: PreparedRequest, key: str, attempt: int, checked: CIMultiDictProxy[str] | None = None
+    ) -> HttpRequest:
+        """Return a request that an action has written.
+
+        `checked` are more headers that need no check; they do not replace others. Raise InvalidHttpRequest."""
+        if checked is None:
+            headers = self._headers.copy()
+        else:
+            headers = checked.copy()
+            headers.update(self._headers)
+        headers[_KEY_HEADER] = key
+        if prepared.content_type is not None:
+            headers[_CONTENT_TYPE] = prepared.content_type
+        if prepared.headers and prepared.headers is not self._merged:
+            _add_headers(headers, prepared.headers)
+            headers[_ENCODING_HEADER] = "identity"
+        headers[_ATTEMPT_HEADER] = str(attempt)
+        return HttpRequest(prepared.method, parse_target(prepared.url), headers, prepared.body)
 
 
-def build_prepared(
-    prepared: PreparedRequest,
-    key: str,
-    attempt: int,
-    usual: CIMultiDict[str] | None = None,
-    checked: Mapping[str, str] | None = None,
-) -> HttpRequest:
-    """Return a request that an action has written, with its `usual_headers`; by default those of no connection.
-
-    `checked` are more headers that need no check; they do not replace usual ones. Raise InvalidHttpRequest."""
-    if usual is None:
-        usual = usual_headers({})
-    if checked is None:
-        headers = usual.copy()
-    else:
-        headers = CIMultiDict(checked)
-        headers.update(usual)
-    headers[_KEY_HEADER] = key
-    if prepared.content_type is not None:
-        headers[_CONTENT_TYPE] = prepared.content_type
-    if prepared.headers:
-        _add_headers(headers, prepared.headers)
-        headers["Accept-Encoding"] = "identity"
-    headers[_ATTEMPT_HEADER] = str(attempt)
-    return HttpRequest(prepared.method, parse_target(prepared.url), headers, prepared.body)
+def build_prepared(prepared: PreparedRequest, key: str, attempt: int) -> HttpRequest:
+    """Return a request that is written already, of no connection. Raise InvalidHttpRequest."""
+    return _NO_CONNECTION.build(prepared, key, attempt)
 
 
 @lru_cache(maxsize=512)
@@ -258,6 +282,9 @@ def _header_value(name: str, value: object) -> str:
     if isinstance(value, bool | int | float):
         return msgspec.json.encode(value).decode()
     raise InvalidHttpRequest(f"the value of header {name} must be a text or a number")
+
+
+_NO_CONNECTION: Final = SharedHeaders({})
 
 
 def _encode_body(body: Any, headers: CIMultiDict[str]) -> bytes | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 from typing import Any, Final
@@ -15,8 +15,8 @@ from multidict import CIMultiDictProxy
 
 from detent.instant import SECOND, Instant
 from detent.run.outcomes import Done, Fail, Outcome, StepError
+from detent.steps.http.request import HttpRequest
 from detent.values.limits import (
-    BODY_LIMIT,
     HEADER_BYTES_LIMIT,
     HEADER_COUNT_LIMIT,
     LARGEST_INTEGER,
@@ -35,16 +35,24 @@ _LONG_NUMBER: Final = b"0" * 19
 _decode: Final = msgspec.json.Decoder().decode
 
 
+_NOT_ACCEPTABLE: Final = object()
+
+
 def is_acceptable_json(raw: bytes) -> bool:
     """Return whether these bytes may be stored unchanged as JSON."""
+    return _acceptable_json(raw) is not _NOT_ACCEPTABLE
+
+
+def _acceptable_json(raw: bytes) -> Any:
+    """Return the value of bytes that may be stored unchanged as JSON, and a mark for other bytes."""
     try:
         value = _decode(raw)
     except (ValueError, RecursionError):
-        return False
+        return _NOT_ACCEPTABLE
     # A cheap test shows that most texts are neither deep nor have large numbers. Only the others are walked.
     if raw.count(b"[") + raw.count(b"{") <= NESTING_LIMIT and _LONG_NUMBER not in raw.translate(_AS_ZERO):
-        return True
-    return _is_shallow_and_small(value)
+        return value
+    return value if _is_shallow_and_small(value) else _NOT_ACCEPTABLE
 
 
 def _is_shallow_and_small(value: Any) -> bool:
@@ -84,24 +92,60 @@ encode_answer: Final = msgspec.json.Encoder().encode
 NO_ANSWER: Final = encode_answer(HttpAnswer(None, {}, None))
 
 
-async def read_answer(response: aiohttp.ClientResponse, limit: int = BODY_LIMIT) -> HttpAnswer:
+class ReceivedAnswer(msgspec.Struct, frozen=True):
+    """The final answer of a request as it arrived. Its parts are built when they are read.
+
+    `raw` is its body, at most `limit` bytes of it. `remark` is for messages, and `wait` is how many seconds the server
+    asked for.
+    """
+
+    request: HttpRequest
+    status: int
+    raw_headers: CIMultiDictProxy[str]
+    raw: bytes
+    is_cut: bool
+    limit: int
+    remark: str
+    wait: float | None
+
+    def headers(self) -> dict[str, str]:
+        """Return the headers that are stored, by their names in lower case."""
+        return _kept_headers(self.raw_headers)
+
+    def stored(self) -> HttpAnswer:
+        """Return what a step stores of the answer."""
+        raw, headers = self.raw, self.headers()
+        if not raw:
+            return HttpAnswer(self.status, headers, None)
+        if not self.is_cut and _acceptable_json(raw) is not _NOT_ACCEPTABLE:
+            return HttpAnswer(self.status, headers, msgspec.Raw(raw))
+        text, is_cut = _bounded_text(raw, self.is_cut, self.limit)
+        return HttpAnswer(self.status, headers, text, is_cut)
+
+    def value(self) -> tuple[Any, bool]:
+        """Return the body and whether it was cut. JSON is decoded, and no body is `None`."""
+        raw = self.raw
+        if not raw:
+            return None, False
+        value = _NOT_ACCEPTABLE if self.is_cut else _acceptable_json(raw)
+        return _bounded_text(raw, self.is_cut, self.limit) if value is _NOT_ACCEPTABLE else (value, False)
+
+
+async def read_answer(
+    request: HttpRequest, response: aiohttp.ClientResponse, limit: int, remark: str, wall: Callable[[], Instant]
+) -> ReceivedAnswer:
     """Read the answer, but no more of its body than `limit`. Close the connection if there is more."""
     raw, is_cut = await _read_body(response, limit)
     if is_cut:
         response.close()
-    headers = _kept_headers(response.headers)
-    if not raw:
-        return HttpAnswer(response.status, headers, None)
-    if not is_cut and is_acceptable_json(raw):
-        return HttpAnswer(response.status, headers, msgspec.Raw(raw))
-    text, is_cut = _bounded_text(raw, is_cut, limit)
-    return HttpAnswer(response.status, headers, text, is_cut)
+    headers = response.headers
+    asked = headers.get("Retry-After")
+    wait = None if asked is None else retry_after(asked, wall())
+    return ReceivedAnswer(request, response.status, headers, raw, is_cut, limit, remark, wait)
 
 
-def retry_after(value: str | None, now: Instant) -> float | None:
+def retry_after(value: str, now: Instant) -> float | None:
     """Return the seconds of a Retry-After header (a number, or a date compared with now), at most an hour."""
-    if value is None:
-        return None
     value = value.strip()
     if value.isascii() and value.isdigit():
         seconds = float(value[:9])
@@ -114,8 +158,9 @@ def retry_after(value: str | None, now: Instant) -> float | None:
     return min(max(seconds, 0.0), LONGEST_RETRY_AFTER)
 
 
-def outcome_of(answer: HttpAnswer, request: str, remark: str = "", wait: float | None = None) -> Outcome:
-    """Return the outcome of a step for a final answer. `wait` is how many seconds the server asked for."""
+def outcome_of(answer: HttpAnswer, request: object, remark: str = "", wait: float | None = None) -> Outcome:
+    """Return the outcome of a step for a final answer. `request` and `remark` are for messages; `wait` is how many
+    seconds the server asked for."""
     status, result = answer.status_code or 0, encode_answer(answer)
     if 200 <= status < 300:
         return Done(result)

@@ -69,7 +69,7 @@ class HttpSource:
         try:
             async with deadline:
                 prepared = build_prepared(request, new_id().hex(), 1)
-                answer = await http.exchange(prepared, _unchanged, limit=IMPORT_LIMIT)
+                answer = (await http.exchange(prepared, limit=IMPORT_LIMIT)).stored()
         except Exception as error:  # noqa: BLE001 - every error has words
             failure: Fail = failure_of_request(error, deadline, _TIMEOUT)
             raise InvalidInput(f"{request.url} cannot be read: {failure.error.message}") from None
@@ -82,7 +82,3 @@ class HttpSource:
 
 def _body(answer: HttpAnswer) -> Any:
     return msgspec.json.decode(answer.body) if isinstance(answer.body, msgspec.Raw) else answer.body
-
-
-def _unchanged(answer: HttpAnswer, *_: object) -> HttpAnswer:
-    return answer

@@ -13,7 +13,7 @@ import ssl
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Final, Protocol, TypeVar
+from typing import Any, ClassVar, Final
 
 import aiohttp
 from aiohttp.abc import AbstractResolver
@@ -29,7 +29,7 @@ from detent.run.outcomes import Fail, Outcome, StepError
 from detent.steps.egress import EgressGuard, EgressPolicy, GuardedResolver
 from detent.steps.errors import EgressDenied
 from detent.steps.http.request import FOLLOWING_METHODS, HttpRequest, InvalidHttpRequest, build_request
-from detent.steps.http.response import NO_ANSWER, BadAnswer, HttpAnswer, outcome_of, read_answer, retry_after
+from detent.steps.http.response import NO_ANSWER, BadAnswer, ReceivedAnswer, outcome_of, read_answer
 from detent.steps.protocol import Needs
 from detent.values.limits import BODY_LIMIT
 
@@ -139,17 +139,6 @@ _CODES: Final[tuple[tuple[tuple[type[BaseException], ...], str], ...]] = (
 )
 
 
-T = TypeVar("T")
-T_co = TypeVar("T_co", covariant=True)
-
-
-class JudgeAnswer(Protocol[T_co]):
-    """Makes something of a final answer. `request` and `remark` are for messages; `wait` is how many seconds the server
-    asked for."""
-
-    def __call__(self, answer: HttpAnswer, request: str, remark: str, wait: float | None, /) -> T_co: ...
-
-
 class HttpExecutor:
     """Sends requests under an egress policy. It owns one pool of connections; `wall` is for dated Retry-After."""
 
@@ -186,7 +175,8 @@ class HttpExecutor:
         deadline = asyncio.timeout(limit)
         try:
             async with deadline:
-                return await self.exchange(build_request(call), outcome_of)
+                found = await self.exchange(build_request(call))
+                return outcome_of(found.stored(), found.request, found.remark, found.wait)
         except Exception as error:  # noqa: BLE001 - every error is an outcome
             return failure_of_request(error, deadline, limit)
 
@@ -194,9 +184,9 @@ class HttpExecutor:
         """Return how many seconds an attempt may take."""
         return self._settings.default_timeout if call.timeout is None else call.timeout
 
-    async def exchange(self, request: HttpRequest, judge: JudgeAnswer[T], *, limit: int = BODY_LIMIT) -> T:
-        """Send a request, follow its redirects, and return what `judge` makes of the final answer. Of its body at most
-        `limit` bytes are read."""
+    async def exchange(self, request: HttpRequest, *, limit: int = BODY_LIMIT) -> ReceivedAnswer:
+        """Send a request, follow its redirects, and return the final answer. Of its body at most `limit` bytes are
+        read."""
         if self._session is None:
             self._session = open_session(self._settings, self._guard, self._resolver)
         for _ in range(MOST_REDIRECTS):
@@ -204,13 +194,13 @@ class HttpExecutor:
             try:
                 following = _following(request, response)
                 if not isinstance(following, HttpRequest):
-                    return await self._judged(request, response, following, judge, limit)
+                    return await self._read(request, response, following, limit)
             finally:
                 response.release()
             request = following
         response = await self._send(self._session, request)
         try:
-            return await self._judged(request, response, f" after {MOST_REDIRECTS} redirects", judge, limit)
+            return await self._read(request, response, f" after {MOST_REDIRECTS} redirects", limit)
         finally:
             response.release()
 
@@ -222,14 +212,12 @@ class HttpExecutor:
                 request.method, target.url, headers=request.headers, data=request.body, allow_redirects=False
             )
 
-    async def _judged(
-        self, request: HttpRequest, response: aiohttp.ClientResponse, remark: str, judge: JudgeAnswer[T], limit: int
-    ) -> T:
-        status = response.status
-        if status < 200:
-            raise BadAnswer(f"the server switched protocols (status {status})")
-        wait = retry_after(response.headers.get("Retry-After"), self.wall())
-        return judge(await read_answer(response, limit), f"{request.method} {request.target.shown}", remark, wait)
+    def _read(
+        self, request: HttpRequest, response: aiohttp.ClientResponse, remark: str, limit: int
+    ) -> Coroutine[Any, Any, ReceivedAnswer]:
+        if response.status < 200:
+            raise BadAnswer(f"the server switched protocols (status {response.status})")
+        return read_answer(request, response, limit, remark, self.wall)
 
 
 def _following(request: HttpRequest, response: aiohttp.ClientResponse) -> HttpRequest | str:
