@@ -19,6 +19,7 @@ from detent.cli.run_filter import OPTIONS, read_filter
 from detent.client import runs, workflows
 from detent.client.calls import RetryPolicy
 from detent.client.runs import RunFilter
+from detent.clock import SystemClock
 from detent.commands import lists
 from detent.embed.local import open_here
 from detent.errors import InvalidInput
@@ -89,10 +90,19 @@ def call(client: CommandClient, capsys: pytest.CaptureFixture[str]) -> Command:
     return called
 
 
+def milliseconds() -> int:
+    return SystemClock().wall() // 1000
+
+
 def test_a_search_that_stopped_says_how_far_it_looked_and_goes_on_from_there(
     client: CommandClient, call: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ids = [client.ask(runs.start("echo", labels={"n": str(n)}))["run_id"] for n in range(6)]
+    ids = []
+    for n in range(6):
+        ids.append(client.ask(runs.start("echo", labels={"n": str(n)}))["run_id"])
+        begun = milliseconds()  # a search goes on by milliseconds, and looks at two runs here: each has its own
+        while milliseconds() == begun:
+            pass
     monkeypatch.setattr(lists, "_FIRST_LOOK", 2)
     monkeypatch.setattr(lists, "_GROWTH", 1)
     monkeypatch.setattr(lists, "MOST_LOOKED_AT", 2)
