@@ -280,7 +280,8 @@ def _read_actions(fields: Fields, actions: Collection[str] | None) -> list[Writt
 
 def _check_shape(graph: Graph, actions: list[WrittenAction], edges: list[WrittenEdge], problems: Problems) -> None:
     """Report cycles, and actions that no start edge leads to."""
-    for cycle in cycles(graph):
+    looped = cycles(graph)
+    for cycle in looped:
         words = describe_cycle(cycle).removeprefix("cycle: ")
         problems.add("edges", f"cycle detected between actions: {words}")
     reached = _reached(graph, [one.target.step for one in edges if one.source is None])
@@ -293,8 +294,10 @@ def _check_shape(graph: Graph, actions: list[WrittenAction], edges: list[Written
         else:
             problems.add(one.path, "orphaned: no edge leads to it; add an edge to it, or remove it")
     entered = {one.target.step: one.source.step for one in edges if one.source is not None}
+    in_cycle = {step for cycle in looped for step in cycle}
     for edge in edges:
-        if edge.source is None and (before := entered.get(edge.target.step)) is not None and before in reached:
+        before = entered.get(edge.target.step)
+        if edge.source is None and before is not None and before in reached and edge.target.step not in in_cycle:
             message = f"{edge.target.step!r} follows {before!r}, so it is not a start; remove one of the edges"
             problems.add(f"{edge.path}.target_action_id", message)
 
