@@ -13,9 +13,9 @@ STAND_INS: Final = ("email.send", "core.alert")
 WHEN_SHIPPED: Final = {"field_conditions": [{"field_name": "status", "operator": "changed_to", "value": "shipped"}]}
 
 
-def action(name: str = "It", action_type: str = "core.echo", /, **fields: Any) -> dict[str, Any]:
+def action(name: Any = "It", action_type: Any = "core.echo", /, **fields: Any) -> dict[str, Any]:
     """An action that echoes its config."""
-    config = {"action_config": {}} if "action_config" not in fields else {}
+    config: dict[str, Any] = {} if "action_config" in fields else {"action_config": {}}
     return {"name": name, "action_type": action_type, **config, **fields}
 
 

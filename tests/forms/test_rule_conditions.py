@@ -163,7 +163,8 @@ def test_groups_are_conditions_inside_of_conditions() -> None:
 
 
 def test_without_conditions_every_change_matches() -> None:
-    for written in (None, {}, {"field_conditions": []}, {"field_conditions": None, "match": "any"}):
+    empty: tuple[Any, ...] = (None, {}, {"field_conditions": []}, {"field_conditions": None, "match": "any"})
+    for written in empty:
         conditions = conditions_of(written)
         assert conditions.test(None, None)
         assert (conditions.expression(), conditions.words(), conditions.anchor()) == (None, "", None)

@@ -99,6 +99,8 @@ RULE: list[tuple[dict[str, Any], str, str]] = [
     ({"actions": None}, "actions", "there are no actions"),
     ({"actions": []}, "actions", "there are no actions"),
     ({"actions": {}}, "actions", "must be a list of actions"),
+    ({"actions": 5}, "actions", "must be a list of actions"),
+    ({"canvas_layout": []}, "canvas_layout", "must be a mapping"),
     ({"edges": {}}, "edges", "must be a list of edges"),
 ]
 
@@ -215,6 +217,11 @@ CONFIG: list[tuple[str, Any, str, str]] = [
     ("send_email", {**MAIL, "body": 5}, ".body", "must be text"),
     ("send_email", {**MAIL, "to": "x"}, ".to", "unknown field 'to'"),
     ("send_email", {**MAIL, "body": "{{ x"}, ".body", "'{{' is not closed by '}}'"),
+    ("send_email", {**MAIL, "cc": 5}, ".cc", "must be a list of addresses, or one address"),
+    ("send_email", {**MAIL, "bcc": " "}, ".bcc", "must not be empty"),
+    ("send_email", {**MAIL, "attachments": 5}, ".attachments", "must be a list of files"),
+    ("send_email", {**MAIL, "html": ""}, ".html", "must not be empty"),
+    ("send_email", {**MAIL, "subject": "x" * 501}, ".subject", "has 501 characters; at most 500 are allowed"),
     ("create_alert", {**ALERT, "alert_type": None}, ".alert_type", "is missing"),
     ("create_alert", {**ALERT, "severity": "lowest"}, ".severity", "is not one of low, medium, high, critical"),
     ("create_alert", {**ALERT, "severity": 5}, ".severity", "must be text"),

@@ -188,7 +188,7 @@ def _read_names(fields: Fields) -> tuple[str, str | None]:
 def _read_trigger(fields: Fields) -> tuple[_Rule, TriggerDefinition, list[str]]:
     """Read what starts a rule, and remarks that do not make it invalid."""
     remarks = []
-    if fields.get("canvas_layout") is not None:
+    if fields.mapping("canvas_layout") is not None:
         remarks.append("canvas_layout: a document has no layout; save the rule in an editor, or send the layout itself")
     kind = _read_trigger_type(fields)
     block = Fields(fields.mapping("trigger_conditions") or {}, "trigger_conditions", fields.problems)
