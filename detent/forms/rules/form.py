@@ -5,7 +5,7 @@
     trigger_type: on_update
     trigger_conditions: {field_conditions: [{field_name: status, operator: changed_to, value: shipped}]}
     actions:
-      - {name: Send Email, action_config: {recipients: ["{{customer_email}}"], subject: Shipped, body: On its way}}
+      - {name: Send Email, action_config: {recipients: ["{{customer_email}}"], subject: Shipped, body: It left us}}
     edges:
       - {target_action_id: send-email, edge_type: start}
 
@@ -27,13 +27,13 @@ from detent.forms.kinds import user_actions
 from detent.forms.names import read_name, read_priority, read_queue, slug
 from detent.forms.rules.action import WrittenAction, read_rule_action, step_names
 from detent.forms.rules.conditions import OF_CHANGES, Conditions, read_conditions
-from detent.forms.rules.edge import WrittenEdge, read_edges
+from detent.forms.rules.edge import RuleEdge, read_edges
 from detent.forms.rules.scope import RuleScope
 from detent.forms.schedule import CRON_FIELDS, read_schedule
 from detent.forms.scope import ITEM_NAMES
 from detent.forms.templates import needed_language, template_reads
 from detent.forms.text_tests import read_text_tests
-from detent.forms.workflow_fields import placed, read_description, read_labels
+from detent.forms.workflow_fields import OnUnhandled, placed, read_description, read_labels
 from detent.graph.check import cycles, describe_cycle, same_name, upstream
 from detent.graph.model import RULE_SCOPE, FailurePolicy, Graph, StepKind
 from detent.values.durations import SECONDS
@@ -73,13 +73,6 @@ OPERATIONS: Final = {
     RuleTrigger.ON_UPDATE: ("update",),
     RuleTrigger.ON_DELETE: ("delete",),
 }
-
-
-class OnUnhandled(StrEnum):
-    """What a failure does that takes no edge: it ends the run, or the other branches go on."""
-
-    FAIL = "fail"
-    SETTLE = "settle"
 
 
 def compile_rule(
@@ -134,19 +127,23 @@ def compile_rule(
         tests=read_text_tests(fields.get("tests"), "tests", problems, graph),
         retried=frozenset(one.step for one in written if one.is_retried),
         limited=frozenset(one.step for one in written if one.is_limited),
-        rule=RuleFacts(
-            rule.entity,
-            rule.trigger.value,
-            OPERATIONS.get(rule.trigger, ()),
-            rule.conditions.expression(),
-            rule.conditions.written,
-            tuple(reads),
-            tuple((f"{one.path}.edge_type", one.source.step) for one in edges if one.source and one.is_decided_later),
-        ),
+        rule=_facts(rule, reads, edges),
         places=dict(pair for one in written for pair in one.places()),
     )
     problems.raise_if_any()
     return compiled
+
+
+def _facts(rule: _Rule, reads: list[tuple[str, str]], edges: list[RuleEdge]) -> RuleFacts:
+    return RuleFacts(
+        rule.entity,
+        rule.trigger.value,
+        OPERATIONS.get(rule.trigger, ()),
+        rule.conditions.expression(),
+        rule.conditions.written,
+        tuple(reads),
+        tuple((f"{one.path}.edge_type", one.source.step) for one in edges if one.source and one.is_decided_later),
+    )
 
 
 def _refuse_too_many(fields: Fields, limits: Limits) -> None:
@@ -279,7 +276,7 @@ def _read_actions(fields: Fields, actions: Collection[str] | None) -> list[Writt
     return kept
 
 
-def _check_shape(graph: Graph, actions: list[WrittenAction], edges: list[WrittenEdge], problems: Problems) -> None:
+def _check_shape(graph: Graph, actions: list[WrittenAction], edges: list[RuleEdge], problems: Problems) -> None:
     """Report cycles, and actions that no start edge leads to."""
     looped = cycles(graph)
     for cycle in looped:
