@@ -260,11 +260,11 @@ KINDS: list[tuple[str, dict[str, Any], StepKind, dict[str, Any]]] = [
     ("shop.pay", {"id": 5}, StepKind.ACTION, {"action": "shop.pay", "with": {"id": 5}}),
     (
         "send_email",
-        {"recipients": "{{ people }}", "subject": "s", "body": "b", "cc": "ann@shop.example", "html": "<b>b</b>"},
+        {"recipients": "{{ people }}", "subject": "s", "body": "b", "cc": "ann@shop.example", "attachments": []},
         StepKind.ACTION,
         {
             "action": "email.send",
-            "with": {"to": "{{ people }}", "subject": "s", "text": "b", "cc": "ann@shop.example", "html": "<b>b</b>"},
+            "with": {"to": "{{ people }}", "subject": "s", "text": "b", "cc": "ann@shop.example", "attachments": []},
         },
     ),
     (
