@@ -159,6 +159,14 @@ def test_what_a_matcher_needs_is_in_the_facts_of_a_start() -> None:
     assert conditions_of(facts["rule"]["conditions"]).anchor() == ("status", "shipped")
 
 
+def test_the_runs_of_one_record_may_be_ordered() -> None:
+    found = compiled(overlap="queue")
+    assert found.rule is not None
+    assert found.rule.is_ordered
+    assert found.start_facts()["rule"]["overlap"] == "queue"
+    assert "overlap" not in compiled(overlap="allow").start_facts()["rule"]
+
+
 @pytest.mark.parametrize(
     ("word", "operations"), [("on_create", ("create",)), ("on_update", ("update",)), ("on_delete", ("delete",))]
 )

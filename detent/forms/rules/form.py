@@ -75,6 +75,13 @@ OPERATIONS: Final = {
 }
 
 
+class _Overlap(StrEnum):
+    """What an event does while a run of the same record is open: it starts another one, or one that begins later."""
+
+    ALLOW = "allow"
+    QUEUE = "queue"
+
+
 def compile_rule(
     document: Mapping[str, Any], *, limits: Limits = _LIMITS, actions: Collection[str] | None = None
 ) -> Compiled:
@@ -143,6 +150,7 @@ def _facts(rule: _Rule, reads: list[tuple[str, str]], edges: list[RuleEdge]) -> 
         rule.conditions.written,
         tuple(reads),
         tuple((f"{one.path}.edge_type", one.source.step) for one in edges if one.source and one.is_decided_later),
+        rule.is_ordered,
     )
 
 
@@ -163,6 +171,7 @@ class _Rule:
     entity: str | None
     trigger: RuleTrigger
     conditions: Conditions
+    is_ordered: bool = False
 
 
 def _read_names(fields: Fields) -> tuple[str, str | None]:
@@ -191,9 +200,10 @@ def _read_trigger(fields: Fields) -> tuple[_Rule, TriggerDefinition, list[str]]:
     kind = _read_trigger_type(fields)
     block = Fields(fields.mapping("trigger_conditions") or {}, "trigger_conditions", fields.problems)
     conditions = read_conditions(block)
-    rule = _Rule(_read_entity(fields, kind), kind or RuleTrigger.MANUAL, conditions)
+    is_ordered = kind in OPERATIONS and fields.choice("overlap", _Overlap, _Overlap.ALLOW) is _Overlap.QUEUE
+    rule = _Rule(_read_entity(fields, kind), kind or RuleTrigger.MANUAL, conditions, is_ordered)
     if kind is not RuleTrigger.SCHEDULED:
-        for name in fields.written(CRON_FIELDS):
+        for name in fields.written([name for name in CRON_FIELDS if name != "overlap" or kind not in OPERATIONS]):
             fields.problems.add(name, f"is only for trigger_type scheduled{'' if kind is None else f', not {kind}'}")
     if kind is None or kind in OPERATIONS:
         return rule, TriggerDefinition(), remarks

@@ -195,7 +195,10 @@ SCHEMA: Final[Schema] = {
         "jitter": _maybe("For scheduled: a start is later by less than this.", _DURATION),
         "missed": _choice("For scheduled: which missed times start a run.", [str(one) for one in Missed], "last"),
         "missed_window": _maybe("For scheduled: how late a start may be.", _DURATION, default="1d"),
-        "overlap": _choice("For scheduled: what a time does while a run is open.", [str(one) for one in Overlap]),
+        "overlap": _choice(
+            "What a time or an event does while a run is open. For events: allow or queue.",
+            [str(one) for one in Overlap],
+        ),
         "actions": {
             "description": "The actions. A rule has 1,000 at most, unless the operator allows another number.",
             "type": "array",
