@@ -22,7 +22,17 @@ from detent.run.journal import Entry
 from detent.store.catalog_protocol import CatalogStore
 from detent.store.letters import LetterStore, NewLetter
 from detent.store.links import LinkStore
-from detent.store.list_rows import FoundWorkflowRow, HeroRow, MarkSlice, Range, RunGroups, RunSlice, StepCounts
+from detent.store.list_rows import (
+    FoundWorkflowRow,
+    HeroRow,
+    MarkSlice,
+    Range,
+    RunGroups,
+    RunSlice,
+    StepCounts,
+    TimelineCursor,
+    TimelineRow,
+)
 from detent.store.overview_rows import OverviewStore
 from detent.store.rows import (
     CallbackRow,
@@ -43,12 +53,11 @@ from detent.store.rows import (
     RunRow,
     SavedDraft,
     SavedVersion,
-    TimelineCursor,
-    TimelineRow,
     Unsaved,
     VersionRow,
     WorkflowRow,
 )
+from detent.store.rule_protocol import EntityStore
 from detent.store.templates import TemplateStore
 from detent.store.trigger_rows import FiringRow, FiringState, NewFiring, NewTrigger, OverlapRule, TriggerRow, Turn
 
@@ -308,7 +317,10 @@ class ListStore(Protocol):
 
 
 class WorkflowStore(Protocol):
-    """The verbs of workflows, their versions and their drafts. They are verbs of commands."""
+    """The verbs of workflows, their versions and their drafts. They are verbs of commands.
+
+    A version with an `entity` is a rule. A verb that would make it current returns NO_ENTITY if there is no such
+    entity. Each verb that changes what starts a rule raises the `revision` of its entity (`EntityStore`)."""
 
     async def save_workflow(
         self, version: NewVersion, *, replace: bool, expected: tuple[int, int] | None = None
@@ -327,7 +339,13 @@ class WorkflowStore(Protocol):
         It stays enabled or disabled as it is. Its status `draft` becomes `active`. Return MISSING or ARCHIVED."""
 
     async def change_status(
-        self, tenant: int, workflow: bytes, status: str, *, slots: Sequence[tuple[bytes, int, int]] = ()
+        self,
+        tenant: int,
+        workflow: bytes,
+        status: str,
+        *,
+        slots: Sequence[tuple[bytes, int, int]] = (),
+        by: str | None = None,
     ) -> str | None:
         """Archive an active workflow (`archived`), or reactivate an archived one (`active`).
 
@@ -387,7 +405,7 @@ class WorkflowStore(Protocol):
     async def version(self, tenant: int, workflow: bytes, number: int) -> VersionRow | None:
         """Return one version of a workflow."""
 
-    async def enable_workflow(self, tenant: int, workflow: bytes, *, enabled: bool) -> bool:
+    async def enable_workflow(self, tenant: int, workflow: bytes, *, enabled: bool, by: str | None = None) -> bool:
         """Enable or disable a workflow. Return False if it does not exist."""
 
     async def delete_workflow(self, tenant: int, workflow: bytes, *, unless_active: bool = False) -> int | Unsaved:
@@ -535,6 +553,7 @@ class Store(
     CommandStore,
     ListStore,
     WorkflowStore,
+    EntityStore,
     TemplateStore,
     TriggerStore,
     OverviewStore,

@@ -29,6 +29,8 @@ class MemoryWorkflows(MemoryTables):
         if old is None:
             if expected is not None:
                 return Unsaved.MISSING
+            if not self._raise_revisions(version.tenant, version.entity, None):
+                return Unsaved.NO_ENTITY
             self.saved[version.id] = StoredWorkflow(version, 1, now, now, {1: (version, now)})
             self._own_trigger(version.id, version.owned_trigger, now)
             return SavedVersion(version.id, 1, created=True, changed=True)
@@ -36,6 +38,8 @@ class MemoryWorkflows(MemoryTables):
             return Unsaved.TAKEN
         if expected is not None and expected != (old.version, old.updated_at):
             return Unsaved.CHANGED
+        if not self._raise_revisions(version.tenant, version.entity, old.new.entity):
+            return Unsaved.NO_ENTITY
         seen = old.version
         number, _ = self._numbered(old, version, now)
         self._make_current(old, version, number, now)
@@ -64,19 +68,28 @@ class MemoryWorkflows(MemoryTables):
             return Unsaved.MISSING
         if old.status == "archived":
             return Unsaved.ARCHIVED
+        if not self._raise_revisions(version.tenant, version.entity, old.new.entity):
+            return Unsaved.NO_ENTITY
         changed = number != old.version
         self._make_current(old, version._replace(enabled=old.new.enabled), number, self.clock.wall())
         return SavedVersion(version.id, number, created=False, changed=changed)
 
     async def change_status(
-        self, tenant: int, workflow: bytes, status: str, *, slots: Sequence[tuple[bytes, int, int]] = ()
+        self,
+        tenant: int,
+        workflow: bytes,
+        status: str,
+        *,
+        slots: Sequence[tuple[bytes, int, int]] = (),
+        by: str | None = None,
     ) -> str | None:
         saved = self._there(tenant, workflow)
         if saved is None:
             return None
         before = saved.status
         if before not in ("draft", status):
-            saved.status, saved.new = status, saved.new._replace(enabled=status == "active")
+            self._raise_revisions(tenant, None, saved.new.entity)
+            saved.status, saved.new = status, saved.new._replace(enabled=status == "active", author=by)
             saved.updated_at = max(self.clock.wall(), saved.updated_at + 1)
             self._set_slots(workflow, None if status == "archived" else slots)
         return before
@@ -92,6 +105,17 @@ class MemoryWorkflows(MemoryTables):
             found = mine.get(id_)
             if found and found.new.enabled and found.deleted_at is None and found.updated_at == seen:
                 found.new = found.new._replace(next_at=next_at)
+
+    def _raise_revisions(self, tenant: int, entity: str | None, before: str | None) -> bool:
+        """Raise the revision of the entity of a rule, and of the one before. Return False if the first does not
+        exist."""
+        if entity is not None and (tenant, entity) not in self.entities_by_name:
+            return False
+        for name in {entity, before} - {None}:
+            row = self.entities_by_name.get((tenant, str(name)))
+            if row is not None:
+                self.entities_by_name[tenant, row.name] = row._replace(revision=row.revision + 1)
+        return True
 
     def _own_trigger(self, workflow: bytes, new: NewTrigger | None, now: int) -> None:
         """Replace the trigger of a definition with its new one."""
@@ -161,11 +185,12 @@ class MemoryWorkflows(MemoryTables):
     async def archived(self, workflows: Sequence[bytes]) -> set[bytes]:
         return {one for one in workflows if one in self.saved and self.saved[one].status == "archived"}
 
-    async def enable_workflow(self, tenant: int, workflow: bytes, *, enabled: bool) -> bool:
+    async def enable_workflow(self, tenant: int, workflow: bytes, *, enabled: bool, by: str | None = None) -> bool:
         saved = self._there(tenant, workflow)
         if saved is None:
             return False
-        saved.new = saved.new._replace(enabled=enabled)
+        self._raise_revisions(tenant, None, saved.new.entity)
+        saved.new = saved.new._replace(enabled=enabled, author=by)
         saved.updated_at = max(self.clock.wall(), saved.updated_at + 1)
         return True
 
@@ -175,6 +200,7 @@ class MemoryWorkflows(MemoryTables):
             return Unsaved.MISSING
         if unless_active and saved.status == "active":
             return Unsaved.ACTIVE
+        self._raise_revisions(tenant, None, saved.new.entity)
         now = self.clock.wall()
         saved.draft = None
         for trigger in self.rules.values():
@@ -233,11 +259,14 @@ class MemoryWorkflows(MemoryTables):
             return Unsaved.CHANGED
         if saved.status == "archived":
             return Unsaved.ARCHIVED
+        if activate and not self._raise_revisions(version.tenant, version.entity, saved.new.entity):
+            return Unsaved.NO_ENTITY
         seen = saved.version
         number, added = self._numbered(saved, version, now)
         if activate:
             self._make_current(saved, version, number, now)
         else:
+            saved.new = saved.new._replace(author=version.author)
             saved.updated_at = max(now, saved.updated_at + 1)
         saved.draft = None
         return SavedVersion(version.id, number, False, number != seen if activate else added)
@@ -270,12 +299,13 @@ def _shown(draft: NewDraft, id_: bytes) -> NewVersion:
         checksum="",
         language=0,
         title=draft.title,
+        author=draft.author,
     )
 
 
 def _version_row(saved: StoredWorkflow, number: int) -> VersionRow:
     new, at = saved.versions[number]
-    return VersionRow(number, new.checksum, at, new.source, new.facts())
+    return VersionRow(number, new.checksum, at, new.source, new.facts(), new.author)
 
 
 def _workflow_row(saved: StoredWorkflow) -> WorkflowRow:
@@ -297,4 +327,6 @@ def _workflow_row(saved: StoredWorkflow) -> WorkflowRow:
         graph=new.graph,
         title=new.title,
         draft=None if saved.draft is None else saved.draft.revision,
+        entity=new.entity,
+        updated_by=new.author,
     )

@@ -9,6 +9,7 @@ from detent.store.sql.letter_verbs import LetterVerbs
 from detent.store.sql.link_verbs import LinkVerbs
 from detent.store.sql.list_verbs import ListVerbs
 from detent.store.sql.overview_verbs import OverviewVerbs
+from detent.store.sql.rule_verbs import EntityVerbs
 from detent.store.sql.template_verbs import TemplateVerbs
 from detent.store.sql.verbs import TriggerVerbs
 from detent.store.sql.workflow_verbs import WorkflowVerbs
@@ -30,6 +31,7 @@ class SqlStore:
         lists = lists or ListVerbs(access)
         triggers = TriggerVerbs(access)
         workflows = WorkflowVerbs(access)
+        entities = EntityVerbs(access)
         templates = TemplateVerbs(access)
         overview = OverviewVerbs(access)
         catalog = CatalogVerbs(access)
@@ -100,6 +102,13 @@ class SqlStore:
         self.version = workflows.version
         self.enable_workflow = workflows.enable_workflow
         self.delete_workflow = workflows.delete_workflow
+
+        self.add_entity = entities.add_entity
+        self.change_entity = entities.change_entity
+        self.entity = entities.entity
+        self.entities = entities.entities
+        self.drop_entity = entities.drop_entity
+        self.entity_rules = entities.entity_rules
 
         self.add_workflow_template = templates.add_workflow_template
         self.workflow_template = templates.workflow_template

@@ -2,6 +2,9 @@
 
 Every verb that writes locks the workflow's row first. Under that lock the greatest version, the version of a text and
 the draft's revision cannot change, so of two saves or two publishes at once the second sees the result of the first.
+
+A verb that changes a rule then locks the row of its entity and raises its revision, before it writes anything else. So
+an entity that has rules cannot be deleted meanwhile, and a reader of the revision sees the rules that belong to it.
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ from detent.store.rows import (
     VersionRow,
     WorkflowRow,
 )
+from detent.store.sql import rule_statements as rules
 from detent.store.sql import statements as triggers
 from detent.store.sql import workflow_statements as statements
 from detent.store.sql.access import Script, SqlAccess
@@ -87,13 +91,21 @@ class WorkflowVerbs(WorkflowStore):
                 return Unsaved.MISSING
             if known.status == "archived":
                 return Unsaved.ARCHIVED
+            if not (yield from _raise_revisions(version.tenant, version.entity, known.entity)):
+                return Unsaved.NO_ENTITY
             yield from _make_current(version._replace(enabled=known.enabled), known, number, now)
             return SavedVersion(known.id, number, created=False, changed=number != known.version)
 
         return await self._access.run_script(activate)
 
     async def change_status(
-        self, tenant: int, workflow: bytes, status: str, *, slots: Sequence[tuple[bytes, int, int]] = ()
+        self,
+        tenant: int,
+        workflow: bytes,
+        status: str,
+        *,
+        slots: Sequence[tuple[bytes, int, int]] = (),
+        by: str | None = None,
     ) -> str | None:
         now = await self._access.now()
 
@@ -102,8 +114,9 @@ class WorkflowVerbs(WorkflowStore):
             if known is None:
                 return None
             if known.status not in ("draft", status):
+                yield from _raise_revisions(tenant, None, known.entity)
                 values = {"status": status, "enabled": status == "active", "now": max(now, known.updated_at + 1)}
-                yield statements.SET_STATUS, {**values, "known": workflow}
+                yield statements.SET_STATUS, {**values, "known": workflow, "by": by}
                 if status == "archived":
                     yield statements.CLEAR_SLOTS, {"known": workflow}
                 for trigger, seen, next_at in sorted(slots):
@@ -112,13 +125,14 @@ class WorkflowVerbs(WorkflowStore):
 
         return await self._access.run_script(change)
 
-    async def enable_workflow(self, tenant: int, workflow: bytes, *, enabled: bool) -> bool:
+    async def enable_workflow(self, tenant: int, workflow: bytes, *, enabled: bool, by: str | None = None) -> bool:
         now = await self._access.now()
 
         def enable() -> Script[bool]:
             known = yield from _locked(tenant, workflow)
             if known is not None:
-                values = {"known": workflow, "enabled": enabled, "now": max(now, known.updated_at + 1)}
+                yield from _raise_revisions(tenant, None, known.entity)
+                values = {"known": workflow, "enabled": enabled, "now": max(now, known.updated_at + 1), "by": by}
                 yield statements.ENABLE, values
             return known is not None
 
@@ -133,6 +147,7 @@ class WorkflowVerbs(WorkflowStore):
                 return Unsaved.MISSING
             if unless_active and known.status == "active":
                 return Unsaved.ACTIVE
+            yield from _raise_revisions(tenant, None, known.entity)
             yield statements.DROP_DRAFT, {"known": workflow}
             yield statements.DROP_TRIGGERS, {"known": workflow, "now": now}
             if (yield statements.ANY_VERSION, {"id": workflow}):
@@ -180,11 +195,14 @@ class WorkflowVerbs(WorkflowStore):
                 return Unsaved.CHANGED
             if known.status == "archived":
                 return Unsaved.ARCHIVED
+            if activate and not (yield from _raise_revisions(version.tenant, version.entity, known.entity)):
+                return Unsaved.NO_ENTITY
             number, added = yield from _numbered(version, known, now)
             if activate:
                 yield from _make_current(version, known, number, now)
             else:
-                yield statements.TOUCH, {"known": known.id, "now": max(now, known.updated_at + 1)}
+                touched = {"known": known.id, "now": max(now, known.updated_at + 1), "by": version.author}
+                yield statements.TOUCH, touched
             yield statements.DROP_DRAFT, {"known": known.id}
             return SavedVersion(known.id, number, False, number != known.version if activate else added)
 
@@ -213,6 +231,7 @@ class _Known(NamedTuple):
     status: str
     enabled: bool
     revision: int | None
+    entity: str | None
 
 
 def _locked(tenant: int, workflow: bytes) -> Script[_Known | None]:
@@ -222,6 +241,22 @@ def _locked(tenant: int, workflow: bytes) -> Script[_Known | None]:
 
 def _known(row: Sequence[Any]) -> _Known:
     return _Known(*row)._replace(enabled=bool(row[4]))
+
+
+def _raise_revisions(tenant: int, entity: str | None, before: str | None) -> Script[bool]:
+    """Raise the revision of the entity of a rule, and of the one before. Return False if the first does not exist.
+
+    Nothing has been written if it returns False. The rows are locked in one order, so two saves cannot deadlock."""
+    found = {}
+    for name in sorted({one for one in (entity, before) if one is not None}):
+        rows = yield rules.LOCK_ENTITY, {"tenant": tenant, "entity": name}
+        if rows:
+            found[name] = rows[0][0]
+    if entity is not None and entity not in found:
+        return False
+    for id_ in found.values():
+        yield rules.RAISE_REVISION, {"entity": id_}
+    return True
 
 
 def _revision(workflow: bytes) -> Script[int]:
@@ -242,6 +277,8 @@ def _save(version: NewVersion, replace: bool, expected: Expected, now: int) -> S
             return (yield from _replace(version, _known(rows[0]), replace, expected, now))
         if expected is not None:
             return Unsaved.MISSING
+        if not (yield from _raise_revisions(version.tenant, version.entity, None)):
+            return Unsaved.NO_ENTITY
         values = {**_values(version), "status": "active", "next": 1, "revision": None, "now": now}
         if (yield statements.NEW, values):
             yield statements.NEW_VERSION, values
@@ -257,6 +294,8 @@ def _replace(
         return Unsaved.TAKEN
     if expected is not None and expected != (known.version, known.updated_at):
         return Unsaved.CHANGED
+    if not (yield from _raise_revisions(version.tenant, version.entity, known.entity)):
+        return Unsaved.NO_ENTITY
     number, _ = yield from _numbered(version, known, now)
     yield from _make_current(version, known, number, now)
     return SavedVersion(known.id, number, created=False, changed=number != known.version)
@@ -294,7 +333,7 @@ def _save_draft(
         if expected is not None:
             return Unsaved.MISSING
         facts = {"status": "draft", "enabled": True, "trigger": _BY_API, "labels": None, "revision": 1, "now": now}
-        if (yield statements.NEW, {**draft._asdict(), **facts, "next": 0}):
+        if (yield statements.NEW, {**draft._asdict(), **facts, "entity": None, "next": 0}):
             yield statements.NEW_DRAFT, {**draft._asdict(), "known": draft.id, "next": 1, "now": now}
             return SavedDraft(draft.id, 1, created=True)
         # Else another process saved the same name in between: look again.
@@ -340,5 +379,6 @@ def _workflow(row: Sequence[Any]) -> WorkflowRow:
 
 
 def _version(row: Sequence[Any]) -> VersionRow:
-    version, checksum, created_at, source, facts = row
-    return VersionRow(version, checksum, created_at, source, None if facts is None else VersionFacts.decode(facts))
+    version, checksum, created_at, source, facts, author = row
+    decoded = None if facts is None else VersionFacts.decode(facts)
+    return VersionRow(version, checksum, created_at, source, decoded, author)
