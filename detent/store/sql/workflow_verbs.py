@@ -28,6 +28,7 @@ from detent.store.sql import rule_statements as rules
 from detent.store.sql import statements as triggers
 from detent.store.sql import workflow_statements as statements
 from detent.store.sql.access import Script, SqlAccess
+from detent.store.sql.rule_verbs import change_layout
 from detent.store.trigger_rows import NewTrigger
 
 Expected = tuple[int, int] | None
@@ -59,8 +60,10 @@ class WorkflowVerbs(WorkflowStore):
         after: str | None = None,
         enabled: bool | None = None,
         status: str | None = None,
+        form: str | None = None,
+        entity: str | None = None,
     ) -> list[WorkflowRow]:
-        narrowing = {"enabled": enabled, "status": status}
+        narrowing = {"enabled": enabled, "status": status, "form": form, "entity": entity}
         given = frozenset(name for name, value in narrowing.items() if value is not None)
         values = {**narrowing, "tenant": tenant, "after": after or "", "limit": limit}
         return [_workflow(row) for row in await self._access.query(statements.workflows(given), values)]
@@ -76,10 +79,17 @@ class WorkflowVerbs(WorkflowStore):
         return _version(rows[0]) if rows else None
 
     async def save_workflow(
-        self, version: NewVersion, *, replace: bool, expected: Expected = None
+        self, version: NewVersion, *, replace: bool, expected: Expected = None, layout: str | None = None
     ) -> SavedVersion | Unsaved:
         now = await self._access.now()
-        return await self._access.run_script(lambda: _save(version, replace, expected, now))
+
+        def save() -> Script[SavedVersion | Unsaved]:
+            saved = yield from _save(version, replace, expected, now)
+            if layout is not None and isinstance(saved, SavedVersion):
+                yield from change_layout(version.tenant, saved.id, layout, now)
+            return saved
+
+        return await self._access.run_script(save)
 
     async def activate_version(self, version: NewVersion, number: int) -> SavedVersion | Unsaved:
         now = await self._access.now()
@@ -150,6 +160,7 @@ class WorkflowVerbs(WorkflowStore):
             yield from _raise_revisions(tenant, None, known.entity)
             yield statements.DROP_DRAFT, {"known": workflow}
             yield statements.DROP_TRIGGERS, {"known": workflow, "now": now}
+            yield rules.DROP_LAYOUT, {"workflow": workflow}
             if (yield statements.ANY_VERSION, {"id": workflow}):
                 yield statements.DELETE, {"known": workflow, "now": now}
             else:
