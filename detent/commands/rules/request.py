@@ -7,6 +7,7 @@ action by its id. An action that the rule has already keeps its id, its step and
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -18,7 +19,6 @@ from detent.forms.rules.action import step_names
 from detent.ids import ACTION, EDGE, InvalidId, parse, show
 from detent.store.rule_rows import MOST_POSITIONS
 from detent.values.fields import described, shown
-from detent.values.json import encode_json
 
 #: Fields of an answer that a request may send back. They are not read.
 READ_ONLY: Final = frozenset(
@@ -170,9 +170,7 @@ def _resolve_actions(
     return [_sorted(one, _ACTION_ORDER) if isinstance(one, dict) else one for one in found]
 
 
-def _action_id(
-    number: int, given: str | None, known: KnownRule | None, new_id: NewId, problems: list[Problem]
-) -> str:
+def _action_id(number: int, given: str | None, known: KnownRule | None, new_id: NewId, problems: list[Problem]) -> str:
     """Return the id of an action: its own if the rule knows it, or else a new one."""
     if given is not None and known is not None and given in known.actions:
         return given
@@ -188,7 +186,7 @@ def _action_id(
 def _keep_facts(number: int, action: dict[str, Any], old: KnownAction, problems: list[Problem]) -> None:
     """Let an action that exists keep its step, and its type if no other is given."""
     if action.get("step") not in (None, old.step):
-        message = f"is {old.step!r} for this action; the step of an action never changes, so that its runs stay readable"
+        message = f"is {old.step!r} for this action; a step never changes, so that runs stay readable"
         problems.append(Problem(f"actions[{number}].step", message))
     action["step"] = old.step
     if "action_type" not in action and old.action_type is not None:
@@ -273,7 +271,7 @@ def read_layout(
         else:
             found[id_] = value
     made = {**layout, "node_positions": found}
-    if len(encode_json(made)) > LARGEST_LAYOUT:
+    if len(json.dumps(made)) > LARGEST_LAYOUT:
         problems.append(Problem(path, f"is larger than {LARGEST_LAYOUT // 1024} KB"))
     return made
 
@@ -282,9 +280,7 @@ def _has_numbers(value: Any, needed: tuple[str, ...]) -> bool:
     """Return whether a value is an object of finite numbers that has these fields."""
     if not isinstance(value, dict) or not all(name in value for name in needed):
         return False
-    return all(
-        isinstance(one, int | float) and not isinstance(one, bool) and isfinite(one) for one in value.values()
-    )
+    return all(isinstance(one, int | float) and not isinstance(one, bool) and isfinite(one) for one in value.values())
 
 
 def shown_layout(layout: Mapping[str, Any] | None, document: Mapping[str, Any]) -> dict[str, Any]:

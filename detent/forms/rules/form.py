@@ -141,6 +141,7 @@ def compile_rule(
             rule.conditions.expression(),
             rule.conditions.written,
             tuple(reads),
+            tuple((one.step, one.id or one.step) for one in written),
         ),
         places=dict(pair for one in written for pair in one.places()),
     )

@@ -45,7 +45,7 @@ class MemoryWorkflows(MemoryTables):
                 return Unsaved.NO_ENTITY
             self.saved[version.id] = StoredWorkflow(version, 1, now, now, {1: (version, now)})
             self._own_trigger(version.id, version.owned_trigger, now)
-            return SavedVersion(version.id, 1, created=True, changed=True)
+            return SavedVersion(version.id, 1, True, True, now)
         if not replace:
             return Unsaved.TAKEN
         if expected is not None and expected != (old.version, old.updated_at):
@@ -55,7 +55,7 @@ class MemoryWorkflows(MemoryTables):
         seen = old.version
         number, _ = self._numbered(old, version, now)
         self._make_current(old, version, number, now)
-        return SavedVersion(old.new.id, number, created=False, changed=number != seen)
+        return SavedVersion(old.new.id, number, False, number != seen, old.updated_at)
 
     def _numbered(self, old: StoredWorkflow, version: NewVersion, now: int) -> tuple[int, bool]:
         """Return the number of the version that has this text, and whether it was added."""
@@ -84,7 +84,7 @@ class MemoryWorkflows(MemoryTables):
             return Unsaved.NO_ENTITY
         changed = number != old.version
         self._make_current(old, version._replace(enabled=old.new.enabled), number, self.clock.wall())
-        return SavedVersion(version.id, number, created=False, changed=changed)
+        return SavedVersion(version.id, number, False, changed, old.updated_at)
 
     async def change_status(
         self,
@@ -286,7 +286,7 @@ class MemoryWorkflows(MemoryTables):
             saved.new = saved.new._replace(author=version.author)
             saved.updated_at = max(now, saved.updated_at + 1)
         saved.draft = None
-        return SavedVersion(version.id, number, False, number != seen if activate else added)
+        return SavedVersion(version.id, number, False, number != seen if activate else added, saved.updated_at)
 
     async def store_draft(self, version: NewVersion, *, revision: int) -> bool:
         saved = self._there(version.tenant, version.id)

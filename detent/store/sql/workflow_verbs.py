@@ -103,8 +103,8 @@ class WorkflowVerbs(WorkflowStore):
                 return Unsaved.ARCHIVED
             if not (yield from _raise_revisions(version.tenant, version.entity, known.entity)):
                 return Unsaved.NO_ENTITY
-            yield from _make_current(version._replace(enabled=known.enabled), known, number, now)
-            return SavedVersion(known.id, number, created=False, changed=number != known.version)
+            at = yield from _make_current(version._replace(enabled=known.enabled), known, number, now)
+            return SavedVersion(known.id, number, False, number != known.version, at)
 
         return await self._access.run_script(activate)
 
@@ -209,13 +209,13 @@ class WorkflowVerbs(WorkflowStore):
             if activate and not (yield from _raise_revisions(version.tenant, version.entity, known.entity)):
                 return Unsaved.NO_ENTITY
             number, added = yield from _numbered(version, known, now)
+            at = max(now, known.updated_at + 1)
             if activate:
                 yield from _make_current(version, known, number, now)
             else:
-                touched = {"known": known.id, "now": max(now, known.updated_at + 1), "by": version.author}
-                yield statements.TOUCH, touched
+                yield statements.TOUCH, {"known": known.id, "now": at, "by": version.author}
             yield statements.DROP_DRAFT, {"known": known.id}
-            return SavedVersion(known.id, number, False, number != known.version if activate else added)
+            return SavedVersion(known.id, number, False, number != known.version if activate else added, at)
 
         return await self._access.run_script(publish)
 
@@ -294,7 +294,7 @@ def _save(version: NewVersion, replace: bool, expected: Expected, now: int) -> S
         if (yield statements.NEW, values):
             yield statements.NEW_VERSION, values
             yield from _own_trigger(version.id, version.owned_trigger, now)
-            return SavedVersion(version.id, 1, created=True, changed=True)
+            return SavedVersion(version.id, 1, True, True, now)
         # Else another process saved the same name in between: look again.
 
 
@@ -308,8 +308,8 @@ def _replace(
     if not (yield from _raise_revisions(version.tenant, version.entity, known.entity)):
         return Unsaved.NO_ENTITY
     number, _ = yield from _numbered(version, known, now)
-    yield from _make_current(version, known, number, now)
-    return SavedVersion(known.id, number, created=False, changed=number != known.version)
+    at = yield from _make_current(version, known, number, now)
+    return SavedVersion(known.id, number, False, number != known.version, at)
 
 
 def _numbered(version: NewVersion, known: _Known, now: int) -> Script[tuple[int, bool]]:
@@ -324,11 +324,13 @@ def _numbered(version: NewVersion, known: _Known, now: int) -> Script[tuple[int,
     return number, True
 
 
-def _make_current(version: NewVersion, known: _Known, number: int, now: int) -> Script[None]:
-    status = "active" if known.status == "draft" else known.status
+def _make_current(version: NewVersion, known: _Known, number: int, now: int) -> Script[int]:
+    """Make a version the current one. Return the `updated_at` of its workflow."""
+    status, at = "active" if known.status == "draft" else known.status, max(now, known.updated_at + 1)
     values = {**version._asdict(), "known": known.id, "next": number, "status": status}
-    yield statements.CHANGE, {**values, "now": max(now, known.updated_at + 1)}
+    yield statements.CHANGE, {**values, "now": at}
     yield from _own_trigger(known.id, version.owned_trigger, now)
+    return at
 
 
 def _save_draft(
