@@ -176,8 +176,8 @@ class RuleDifference(msgspec.Struct):
 
 
 class ChangedMeanwhileDocument(msgspec.Struct, kw_only=True):
-    """What is there in place of the state that a caller named in `If-Match`: who changed it, when, and what differs from
-    the version that the caller has. The difference is null if that version is not known."""
+    """The state in place of the one that `If-Match` names: who changed it, when, and what differs from the version that
+    the caller has. The difference is null if that version is not known."""
 
     etag: str
     version: int
