@@ -343,10 +343,8 @@ async def test_entities_are_added_changed_listed_and_deleted(api: Detent) -> Non
 
 
 async def test_fields_that_an_entity_does_not_have_are_refused_wherever_a_rule_is_saved(api: Detent) -> None:
-    names = ("status", "number", "customer_email")
-    await add_entity(
-        api, fields={"type": "object", "properties": dict.fromkeys(names, {}), "additionalProperties": False}
-    )
+    fields: dict[str, Any] = {"status": {}, "number": {}, "customer_email": {}}
+    await add_entity(api, fields={"type": "object", "properties": fields, "additionalProperties": False})
     found = problems(await api.call("POST", RULES, json=request_of()))
     assert [field for field, _ in found] == ["actions[1].action_config.message"]
     assert "customer_name" in found[0][1]
