@@ -110,7 +110,8 @@ async def build_app(
         triggers = EngineTriggers(commands, store, now=engine.time.now, new_id=new_id, base_url=base_url)
         app = App(settings, store, engine, commands, triggers, feeds, base_url, local_url)
         stack.push_async_callback(app.drain)
-        start_background(Retention(store, clock, settings.retention, settings.dead_letter_retention), stack)
+        keep = settings.retention, settings.dead_letter_retention, settings.alert_retention
+        start_background(Retention(store, clock, *keep), stack)
         yield app
 
 

@@ -269,7 +269,8 @@ class RuleCommands(CommandPart):
         if old is None:
             return StaleRule(row, None)
         before, after = await asyncio.to_thread(lambda: (_document_of(old.source), _document_of(row.source)))
-        return StaleRule(row, diff_rules(before, {**after, "is_active": row.enabled}))
+        # A rule may have been deactivated without a new version.
+        return StaleRule(row, diff_rules({"is_active": True, **before}, {**after, "is_active": row.enabled}))
 
     # Reading.
 
