@@ -85,7 +85,7 @@ class RuleFacts:
     `before` and `after`, `None` if there are none; `conditions` is how they were written. `reads` are the fields of
     the entity that the rule reads, each with its place in the document. `branches` are the steps of actions of the
     catalog whose output decides a branch, each with the place of that branch. `is_ordered`: the runs of one record
-    begin one after the other."""
+    begin one after the other. `ids` are the steps with the ids of their actions."""
 
     entity: str | None
     trigger_type: str
@@ -95,6 +95,7 @@ class RuleFacts:
     reads: tuple[tuple[str, str], ...] = ()
     branches: tuple[tuple[str, str], ...] = ()
     is_ordered: bool = False
+    ids: tuple[tuple[str, str], ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """Return what a matcher needs to know of the rule."""

@@ -197,7 +197,7 @@ def read_wait_block(fields: Fields) -> dict[str, Any]:
 CORE_PREFIX: Final = "core."
 CORE_ACTIONS: Final = (
     *("core.echo", "core.fail", "core.delay", "core.http.request", "core.template.render", "core.wait"),
-    *("core.log", "core.transform", "core.sometimes-fails"),
+    *("core.log", "core.transform", "core.sometimes-fails", "core.alert"),
 )
 _ACTION_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.:/-]{0,127}")
 

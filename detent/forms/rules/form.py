@@ -134,7 +134,7 @@ def compile_rule(
         tests=read_text_tests(fields.get("tests"), "tests", problems, graph),
         retried=frozenset(one.step for one in written if one.is_retried),
         limited=frozenset(one.step for one in written if one.is_limited),
-        rule=_facts(rule, reads, edges),
+        rule=replace(_facts(rule, reads, edges), ids=tuple((one.step, one.id or one.step) for one in written)),
         places=dict(pair for one in written for pair in one.places()),
     )
     problems.raise_if_any()
