@@ -49,7 +49,7 @@ async def test_a_saved_workflow_is_found_by_id_and_by_name(store: Store) -> None
     before = await store.now()
     given = version(description="d", labels='{"a":1}', source="name: 'ørders' 🧾", graph=b"\x00\xff\x01", enabled=False)
     saved = await store.save_workflow(given, replace=False)
-    assert saved == (given.id, 1, True, True)
+    assert saved[:4] == (given.id, 1, True, True)
     row = await store.workflow(1, given.id)
     assert row is not None
     assert row == await store.workflow(1, "orders")
