@@ -36,8 +36,10 @@ def test_rules_are_used_through_the_client(detent_url: str, connect: Any) -> Non
     assert (again.version, again.etag != made.etag) == (2, True)
     with pytest.raises(PreconditionFailed) as stale:
         client.rules.save(made.id, RULE, if_match=made.etag)
-    assert stale.value.current.etag == again.etag
-    assert stale.value.current.difference.settings[0].field == "name"
+    current = stale.value.current
+    assert current is not None
+    assert current.difference is not None
+    assert (current.etag, current.difference.settings[0].field) == (again.etag, "name")
     warn = again.actions[0].id
     added = client.rules.add_action(
         made.id,
