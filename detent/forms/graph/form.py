@@ -16,32 +16,39 @@ import re
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
-from enum import StrEnum
 from typing import Any, Final
 
+from detent.forms.aliases import read_scope, scope_check
 from detent.forms.compiled import USUAL_CONTEXT, Compiled, Limits
 from detent.forms.definition import checked_document
 from detent.forms.graph.node import WrittenEdge, WrittenNode, read_node
-from detent.forms.graph.scope import GraphScope
 from detent.forms.kinds import user_actions
 from detent.forms.names import read_priority, read_queue
 from detent.forms.scope import ITEM_NAMES
 from detent.forms.templates import needed_language, template_reads
 from detent.forms.text_tests import read_text_tests
 from detent.forms.triggers import TRIGGER_FIELDS, read_trigger
-from detent.forms.workflow_fields import placed, read_description, read_labels, read_trigger_schema
+from detent.forms.workflow_fields import (
+    MOST_PARALLEL,
+    POLICIES,
+    OnUnhandled,
+    placed,
+    read_description,
+    read_labels,
+    read_limit,
+    read_trigger_schema,
+    read_vars,
+)
 from detent.graph.check import cycles, describe_cycle, same_name, upstream
 from detent.graph.model import (
     GRAPH_SCOPE,
     ContextSnapshot,
     Edge,
-    FailurePolicy,
     Graph,
     Overflow,
     SnapshotMode,
     StepKind,
 )
-from detent.values.durations import SECONDS
 from detent.values.fields import Fields, Problems, described, inside, shown
 
 FORM: Final = "graph"
@@ -49,23 +56,15 @@ _LIMITS: Final = Limits()
 FIELDS: Final = (
     *("id", "displayName", "description", "form", "startNode", "startNodes", "nodes", "triggerSchema", "enabled"),
     *("vars", "output", "labels", "queue", "priority", "maxDuration", "maxParallel", "onUnhandled", "contextSnapshot"),
+    *("onePerHero", "scope"),
     *TRIGGER_FIELDS,
     "tests",
 )
 _ID: Final = re.compile(r"[a-z0-9-]+")
 _LONGEST_ID: Final = 200
 _MAX_DURATION: Final = 3600.0
-_MOST_PARALLEL: Final = 100_000
-_MOST_VARS: Final = 1_000
 SNAPSHOT_FIELDS: Final = ("mode", "keys", "maxBytes", "overflow")
 LARGEST_CONTEXT: Final = 1024 * 1024 * 1024
-
-
-class OnUnhandled(StrEnum):
-    """What a failure does that takes no edge: it ends the run, or the other branches go on."""
-
-    FAIL = "fail"
-    SETTLE = "settle"
 
 
 def compile_graph(
@@ -82,17 +81,16 @@ def compile_graph(
     nodes = _read_nodes(fields, limits, actions)
     is_whole = bool(nodes) and _has_few_edges(nodes, problems, limits)
     place = read_queue(fields), read_priority(fields)
-    settles = fields.choice("onUnhandled", OnUnhandled, OnUnhandled.FAIL) is OnUnhandled.SETTLE
-    duration = fields.duration("maxDuration", unit=SECONDS, zero=False)
     graph = Graph(
         steps=placed([node.step() for node in nodes], *place),
         edges=tuple(_edges(nodes, problems)) if is_whole else (),
-        on_failure=FailurePolicy.SETTLE if settles else FailurePolicy.FAIL_FAST,
-        scope=GRAPH_SCOPE,
+        on_failure=POLICIES[fields.choice("onUnhandled", OnUnhandled, OnUnhandled.FAIL)],
+        scope=read_scope(fields, GRAPH_SCOPE),
         output=fields.get("output"),
-        max_duration=_MAX_DURATION if duration is None else duration,
-        parallel=fields.integer("maxParallel", least=1, most=_MOST_PARALLEL),
-        vars=_vars(fields),
+        max_duration=read_limit(fields, "maxDuration", _MAX_DURATION),
+        one_per_hero=fields.boolean("onePerHero", False),
+        parallel=fields.integer("maxParallel", least=1, most=MOST_PARALLEL),
+        vars=read_vars(fields),
         context=_context(fields, [node.name for node in nodes], limits.context),
     )
     if is_whole:
@@ -134,13 +132,6 @@ def _read_id(fields: Fields) -> str:
     if fields.get("displayName") is None:
         fields.problems.add("displayName", "is missing: it is the name that people read")
     return name
-
-
-def _vars(fields: Fields) -> dict[str, Any]:
-    found = fields.mapping("vars") or {}
-    if len(found) > _MOST_VARS:
-        fields.problems.add("vars", f"has {len(found)} variables; at most {_MOST_VARS} are allowed")
-    return found
 
 
 def _context(fields: Fields, names: Collection[str], usual: ContextSnapshot) -> ContextSnapshot | None:
@@ -305,7 +296,7 @@ def _check_reads(graph: Graph, nodes: list[WrittenNode], fields: Fields) -> None
     """Report reads of templates and conditions that cannot be answered."""
     problems = fields.problems
     before = upstream(graph, [node.name for node in nodes])
-    scope = GraphScope({node.name: node.kind for node in nodes}, before, graph.vars, problems)
+    scope = scope_check(graph.scope, {node.name: node.kind for node in nodes}, before, graph.vars, problems)
     for node in nodes:
         for read in node.reads:
             scope.check(read, node.name, ITEM_NAMES if node.map is not None else ())
