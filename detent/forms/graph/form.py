@@ -62,7 +62,7 @@ FIELDS: Final = (
 )
 _ID: Final = re.compile(r"[a-z0-9-]+")
 _LONGEST_ID: Final = 200
-_MAX_DURATION: Final = 3600.0
+MAX_DURATION: Final = 3600.0
 SNAPSHOT_FIELDS: Final = ("mode", "keys", "maxBytes", "overflow")
 LARGEST_CONTEXT: Final = 1024 * 1024 * 1024
 
@@ -81,17 +81,20 @@ def compile_graph(
     nodes = _read_nodes(fields, limits, actions)
     is_whole = bool(nodes) and _has_few_edges(nodes, problems, limits)
     place = read_queue(fields), read_priority(fields)
+    scope = read_scope(fields, GRAPH_SCOPE)
+    # Only runs that read `context.data` have the usual limit of what they read.
+    usual = limits.context if scope == GRAPH_SCOPE else USUAL_CONTEXT
     graph = Graph(
         steps=placed([node.step() for node in nodes], *place),
         edges=tuple(_edges(nodes, problems)) if is_whole else (),
         on_failure=POLICIES[fields.choice("onUnhandled", OnUnhandled, OnUnhandled.FAIL)],
-        scope=read_scope(fields, GRAPH_SCOPE),
+        scope=scope,
         output=fields.get("output"),
-        max_duration=read_limit(fields, "maxDuration", _MAX_DURATION),
+        max_duration=read_limit(fields, "maxDuration", MAX_DURATION),
         one_per_hero=fields.boolean("onePerHero", False),
         parallel=fields.integer("maxParallel", least=1, most=MOST_PARALLEL),
         vars=read_vars(fields),
-        context=_context(fields, [node.name for node in nodes], limits.context),
+        context=_context(fields, [node.name for node in nodes], usual),
     )
     if is_whole:
         _check_shape(graph, nodes, fields)
@@ -122,13 +125,19 @@ def compile_graph(
     return compiled
 
 
+def id_problem(name: str) -> str | None:
+    """Return why a name cannot be the id of a workflow of this form, or `None`."""
+    if _ID.fullmatch(name):
+        return None
+    return f"{shown(name)} cannot be the id of a workflow: small letters, digits and - only"
+
+
 def _read_id(fields: Fields) -> str:
     if fields.get("id") is None:
         fields.problems.add("id", "is missing")
     name = fields.text("id", most=_LONGEST_ID) or ""
-    if name and not _ID.fullmatch(name):
-        rule = "small letters, digits and - only; put other text in displayName"
-        fields.problems.add("id", f"{shown(name)} cannot be the id of a workflow: {rule}")
+    if name and (problem := id_problem(name)):
+        fields.problems.add("id", f"{problem}; put other text in displayName")
     if fields.get("displayName") is None:
         fields.problems.add("displayName", "is missing: it is the name that people read")
     return name

@@ -68,8 +68,8 @@ LARGEST_FACTOR: Final = 100.0
 _LONGEST_NAME: Final = 200
 SHORTEST_LIMIT: Final = 0.001
 LONGEST_WAIT: Final = 10 * 365 * 86_400 * 1000.0
-_TIMEOUT: Final = 300.0
-_RETRY: Final = Retry(attempts=3)
+TIMEOUT: Final = 300.0
+RETRY: Final = Retry(attempts=3)
 _EXAMPLE: Final = "context.data['NODE'].total > 100"
 
 
@@ -100,7 +100,7 @@ class OnError(StrEnum):
     FALSE = "false"
 
 
-_ON: Final[dict[When, frozenset[Ending]]] = {
+ON: Final[dict[When, frozenset[Ending]]] = {
     When.SUCCESS: ON_SUCCESS,
     When.FAILURE: FAILURES,
     When.ALWAYS: ON_RAN,
@@ -261,7 +261,7 @@ def _read_action(fields: Fields, node: WrittenNode, actions: Collection[str] | N
     (node.reads if work.kind in TRIED_KINDS else node.planned_reads).extend(work.reads)
     node.warnings += work.warnings
     if work.kind in TRIED_KINDS:
-        _read_policies(fields, node, _RETRY, _TIMEOUT)
+        _read_policies(fields, node, RETRY, TIMEOUT)
     elif fields.get("policies") is not None:
         hint = "; give the wait a timeout in its parameters" if work.kind is StepKind.WAIT else ""
         fields.problems.add(fields.at("policies"), f"{action!r} has no attempts, so it has no policies{hint}")
@@ -288,13 +288,13 @@ def _retry(fields: Fields) -> Retry:
     delay = fields.number("baseDelayMs", least=0, most=LONGEST_WAIT)
     factor = fields.number("backoffFactor", least=1.0, most=LARGEST_FACTOR)
     longest = fields.number("maxDelayMs", least=0, most=LONGEST_WAIT)
-    first = _RETRY.delay if delay is None else delay * MILLISECONDS
+    first = RETRY.delay if delay is None else delay * MILLISECONDS
     retry = Retry(
-        attempts=_RETRY.attempts if attempts is None else max(1, attempts),
+        attempts=RETRY.attempts if attempts is None else max(1, attempts),
         delay=first,
-        factor=_RETRY.factor if factor is None else factor,
-        jitter=fields.boolean("jitter", _RETRY.jitter),
-        max_delay=max(_RETRY.max_delay, first) if longest is None else longest * MILLISECONDS,
+        factor=RETRY.factor if factor is None else factor,
+        jitter=fields.boolean("jitter", RETRY.jitter),
+        max_delay=max(RETRY.max_delay, first) if longest is None else longest * MILLISECONDS,
     )
     if longest is not None and retry.max_delay < first:
         fields.problems.add(fields.at("maxDelayMs"), f"is shorter than the first delay of {first * 1000:g} ms")
@@ -344,7 +344,7 @@ def _endings(fields: Fields) -> frozenset[Ending]:
     """Read the endings that satisfy an edge: a word, or a list of endings."""
     when = fields.get("when")
     if not isinstance(when, list):
-        return _ON[fields.choice("when", When, When.SUCCESS)]
+        return ON[fields.choice("when", When, When.SUCCESS)]
     words = [ending.value for ending in Ending]
     for number, word in enumerate(when):
         if not isinstance(word, str) or word not in words:

@@ -49,7 +49,7 @@ _FIELDS: Final = (
     *("trigger_schema", "tests"),
 )
 _LONGEST_TITLE: Final = 200
-_MAX_DURATION: Final = 30 * 86400.0
+MAX_DURATION: Final = 30 * 86400.0
 
 
 def compile_steps(
@@ -208,5 +208,5 @@ def _max_duration(fields: Fields) -> float | None:
         fields.problems.add("max_duration_seconds", "is another spelling of 'max_duration'; write one of them")
     if written == ["max_duration_seconds"] and isinstance(fields.get("max_duration_seconds"), str):
         fields.problems.add("max_duration_seconds", 'must be a number; or write max_duration: "30d"')
-        return _MAX_DURATION
-    return read_limit(fields, written[0], _MAX_DURATION) if written else _MAX_DURATION
+        return MAX_DURATION
+    return read_limit(fields, written[0], MAX_DURATION) if written else MAX_DURATION

@@ -74,14 +74,14 @@ def _block(fields: Fields, default: Retry) -> Retry:
     return retry
 
 
-_TIMEOUT: Final = 30.0
+TIMEOUT: Final = 30.0
 _HASTY: Final = 0.1
-_RETRY: Final = Retry()
+RETRY: Final = Retry()
 
 _KINDS: Final = ("url", "sleep", "wait_for_webhook", "action", "workflow", "condition")
-_MAP: Final = MapFields("for_each", "max_parallel", "collect", "on_item_failure", "tolerate", "max_items")
-_REPEAT: Final = RepeatFields("until", "every", "factor", "max_wait", "give_up_after")
-_SHARED: Final = ("needs", "if", "queue", "priority", "title", "description", "name", "repeat", *_MAP.all())
+MAP_FIELDS: Final = MapFields("for_each", "max_parallel", "collect", "on_item_failure", "tolerate", "max_items")
+REPEAT_FIELDS: Final = RepeatFields("until", "every", "factor", "max_wait", "give_up_after")
+_SHARED: Final = ("needs", "if", "queue", "priority", "title", "description", "name", "repeat", *MAP_FIELDS.all())
 _AGAIN: Final = (*RETRY_FIELDS, "timeout", "rerender_on_retry")
 _TRIED: Final = (*_AGAIN, "on_crash")
 _LONGEST_TITLE: Final = 200
@@ -165,8 +165,8 @@ def read_step(name: str, raw: object, path: str, problems: Problems, actions: Co
     written.priority = read_priority(fields)
     read_description(fields)
     _read_kind(fields, written, actions)
-    written.map = read_map(fields, _MAP, written.kind)
-    written.repeat, written.repeat_reads = read_repeat(fields, "repeat", _REPEAT, written.kind)
+    written.map = read_map(fields, MAP_FIELDS, written.kind)
+    written.repeat, written.repeat_reads = read_repeat(fields, "repeat", REPEAT_FIELDS, written.kind)
     return written
 
 
@@ -239,11 +239,11 @@ def _refuse_others(fields: Fields, kind: str, *, tried: bool = True) -> None:
 
 
 def _tries(fields: Fields, written: WrittenStep) -> None:
-    written.timeout = timeout = read_limit(fields, "timeout", _TIMEOUT, unit=MILLISECONDS)
+    written.timeout = timeout = read_limit(fields, "timeout", TIMEOUT, unit=MILLISECONDS)
     if timeout is not None and timeout < _HASTY and not isinstance(fields.get("timeout"), str):
         said = f'a number counts milliseconds; write "{fields.get("timeout"):g}s" for seconds'
         written.warnings.append(f"{fields.at('timeout')}: {said}")
-    written.retry = read_retry(fields, _RETRY)
+    written.retry = read_retry(fields, RETRY)
     written.is_retried = bool(fields.written(RETRY_FIELDS))
     written.is_limited = fields.get("timeout") is not None
     written.rerender = fields.boolean("rerender_on_retry", False)
