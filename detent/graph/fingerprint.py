@@ -14,7 +14,7 @@ from itertools import groupby
 from typing import Any, Final
 
 from detent.graph import codec
-from detent.graph.model import FAILURES, Each, Edge, Graph, Join, Repeat, Retry, Route, Step, StepKind
+from detent.graph.model import Each, Edge, Graph, Join, Repeat, Retry, Route, Step, StepKind
 
 #: Durations are compared in whole microseconds, as instants are; a form may count them in milliseconds.
 _DIGITS: Final = 6
@@ -53,13 +53,7 @@ def _edges(edges: Iterable[Edge], ordered: set[str]) -> Iterator[Edge]:
 
 
 def _edge(edge: Edge, order: int) -> Edge:
-    is_asked = edge.condition is not None
-    return replace(
-        edge,
-        order=order,
-        false_on_error=edge.false_on_error and is_asked,
-        handles=edge.handles or edge.on.isdisjoint(FAILURES),
-    )
+    return replace(edge, order=order, false_on_error=edge.false_on_error and edge.condition is not None)
 
 
 def _place(edge: Edge) -> tuple[Any, ...]:

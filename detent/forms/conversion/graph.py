@@ -182,7 +182,6 @@ def _is_on_failure(edge: Edge) -> bool:
 def _edge(edge: Edge) -> Document:
     when = _WHEN.get(edge.on)
     word: Any = sorted(edge.on) if when is None else when.value
-    handles = edge.handles or edge.on.isdisjoint(FAILURES)
     asked = {} if edge.condition is None else {"condition": edge.condition}
     return {
         "targetNode": edge.target,
@@ -191,6 +190,6 @@ def _edge(edge: Edge) -> Document:
         **only_written(
             onError="false" if edge.false_on_error and asked else None,
             otherwise=edge.otherwise or None,
-            handles=None if handles == (when is not When.ALWAYS) else handles,
+            handles=None if edge.handles == (when is not When.ALWAYS) else edge.handles,
         ),
     }

@@ -107,11 +107,13 @@ def _edge_problems(edge: Edge, target: Step) -> list[str]:
     if edge.condition is not None:
         found.append("has a condition; a step of the steps form has only an if of its own")
     wanted = ON_SUCCESS if target.guard is None else ON_ANY
-    if edge.otherwise or (edge.on == wanted and (edge.handles or edge.on == ON_SUCCESS)):
+    if edge.otherwise or (edge.on == wanted and edge.handles):
         return found
-    if edge.on == ON_SUCCESS:
+    if not edge.handles and edge.on != ON_RAN:
+        found.append("takes care of no failure (handles: false)")
+    elif edge.on == ON_SUCCESS:
         found.append("is taken after a success only, although its target has an if, which looks at every ending")
-    elif edge.on == ON_ANY and edge.handles:
+    elif edge.on == ON_ANY:
         found.append("is taken after any ending, although its target has no if")
     else:
         found.append(f"is taken {_WORDS.get(edge.on, 'after ' + ', '.join(sorted(edge.on)))}")
