@@ -87,7 +87,7 @@ class WorkflowCommands(CommandPart):
         refuse_if_any(compiled, [*problems, *children])
         if missing:
             place = FORMS[compiled.form].place
-            words = (f"{place(one.field)}: {one.message}; until there is, the step fails" for one in missing)
+            words = (f"{place(one.field, compiled)}: {one.message}; until there is, the step fails" for one in missing)
             compiled = dataclasses.replace(compiled, warnings=(*compiled.warnings, *words))
         if replace:
             with suppress(NotFound):
@@ -319,7 +319,7 @@ def refuse_if_any(compiled: Compiled, problems: Sequence[Problem]) -> None:
     """Raise InvalidDefinition if a definition has problems. Each is named by the field that it was written in."""
     if problems:
         form = FORMS[compiled.form]
-        raise InvalidDefinition(problems=[Problem(form.place(one.field), one.message) for one in problems])
+        raise InvalidDefinition(problems=[Problem(form.place(one.field, compiled), one.message) for one in problems])
 
 
 def owned_trigger(

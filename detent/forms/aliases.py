@@ -9,10 +9,11 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Final
 
 from detent.forms.graph.scope import GraphScope
+from detent.forms.rules.scope import RuleScope
 from detent.forms.scope import ScopeCheck
 from detent.forms.steps.scope import StepsScope
 from detent.graph.check import Upstream
-from detent.graph.model import GRAPH_SCOPE, STEPS_SCOPE, StepKind
+from detent.graph.model import GRAPH_SCOPE, RULE_SCOPE, STEPS_SCOPE, StepKind
 from detent.values.fields import Fields, Problems, shown
 
 _Kinds = Mapping[str, StepKind | None]
@@ -21,6 +22,7 @@ _Build = Callable[[_Kinds, Upstream, Collection[str], Problems], ScopeCheck]
 _SCOPES: Final[dict[str, _Build]] = {
     STEPS_SCOPE: lambda kinds, upstream, _, problems: StepsScope(kinds, upstream, problems),
     GRAPH_SCOPE: GraphScope,
+    RULE_SCOPE: RuleScope,
 }
 #: The words of `scope`.
 SCOPES: Final = tuple(_SCOPES)

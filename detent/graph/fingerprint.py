@@ -71,6 +71,7 @@ def _step(step: Step, incoming: int, outgoing: int) -> Step:
         delay=_rounded(step.delay),
         each=_each(step.each),
         repeat=_repeat(step.repeat),
+        title=None if step.title == step.name else step.title,
         probe=None,
     )
 

@@ -18,6 +18,7 @@ from detent.forms.definition import read_definition
 from detent.graph.fingerprint import fingerprint
 from detent.graph.model import (
     ON_ANY,
+    ON_RAN,
     ON_SUCCESS,
     Edge,
     FailurePolicy,
@@ -111,6 +112,24 @@ def graph_fitting_steps(rng: random.Random) -> Graph:
     return replace(graph, steps=steps, edges=kept)
 
 
+def graph_fitting_rule(rng: random.Random) -> Graph:
+    """A random graph that the rule form can hold."""
+    graph = graph_fitting_a_form(rng)
+    kinds = {step.name: step.kind for step in graph.steps}
+    steps = tuple(replace(step, join=Join.ANY, route=Route.PARALLEL, delay=None, guard=None) for step in graph.steps)
+    edges = _different(_edge_of_a_rule(edge, kinds[edge.source], rng) for edge in graph.edges)
+    return replace(graph, steps=steps, edges=edges)
+
+
+def _edge_of_a_rule(edge: Edge, kind: StepKind, rng: random.Random) -> Edge:
+    if rng.random() < 0.3:
+        return Edge(edge.source, edge.target, ON_RAN, handles=False)
+    if kind is StepKind.CONDITION and rng.random() < 0.8:
+        answer = rng.choice(("true", "false"))
+        return Edge(edge.source, edge.target, ON_SUCCESS, f"steps['{edge.source}'].output == {answer}")
+    return Edge(edge.source, edge.target, ON_SUCCESS)
+
+
 def around(graph: Graph, *forms: str) -> Graph:
     """The graph after it was written in each form in turn, and read again."""
     compiled = Compiled(name="random", form="steps", graph=graph)
@@ -164,14 +183,25 @@ def test_a_graph_that_the_steps_form_can_hold_survives_both_forms(rng: random.Ra
 
 
 @given(RANDOMS)
-def test_the_steps_form_holds_a_graph_or_names_what_is_in_the_way(rng: random.Random) -> None:
+def test_a_graph_that_the_rule_form_can_hold_survives_both_forms(rng: random.Random) -> None:
+    graph = graph_fitting_rule(rng)
+    again = around(graph, "rule", "graph", "rule", "graph")
+    assert fingerprint(again) == fingerprint(graph)
+    seed = rng.randrange(2**32)
+    assert outcome(probed(again), seed) == outcome(graph, seed)
+
+
+@given(RANDOMS)
+def test_the_other_forms_hold_a_graph_or_name_what_is_in_the_way(rng: random.Random) -> None:
     graph = graph_fitting_a_form(rng)
     document = write_document(Compiled(name="random", form="steps", graph=graph), {}, "graph")
-    found = converted_or_refused(document, "steps")
-    if isinstance(found, NotConvertible):
-        assert {problem.field.partition(".")[2] for problem in found.problems} <= {step.name for step in graph.steps}
-    else:
-        assert found.fingerprint == fingerprint(graph)
+    names = {step.name for step in graph.steps}
+    for form in ("steps", "rule"):
+        found = converted_or_refused(document, form)
+        if isinstance(found, NotConvertible):
+            assert {problem.field.partition(".")[2] for problem in found.problems} <= names
+        else:
+            assert found.fingerprint == fingerprint(graph)
 
 
 @given(test_steps_properties.definitions())
@@ -204,6 +234,73 @@ def test_the_workflows_of_the_graph_form_are_converted_or_refused(text: Any) -> 
         assert all(problem.field.startswith("nodes.") for problem in found.problems)
     else:
         assert found.fingerprint == fingerprint(compile_document(document).graph)
+
+
+RULE = {
+    "key": "order-shipped",
+    "name": "Order shipped",
+    "entity": "order",
+    "trigger_type": "on_update",
+    "trigger_conditions": {
+        "field_conditions": [{"field_name": "status", "operator": "changed_to", "value": "shipped"}]
+    },
+    "actions": [
+        {"name": "Is it large?", "action_type": "condition", "action_config": {"expression": "total > 100"}},
+        {"name": "Mail", "action_config": {"recipients": ["{{email}}"], "subject": "Shipped {{number}}", "body": "Hi"}},
+        {"name": "Log", "action_type": "core.log", "action_config": {"message": "{{before.status}}"}},
+    ],
+    "edges": [
+        {"target_action_id": "temp:0", "edge_type": "start"},
+        {"source_action_id": "temp:0", "target_action_id": "temp:1", "edge_type": "true_branch"},
+        {"source_action_id": "temp:0", "target_action_id": "temp:2", "edge_type": "false_branch"},
+        {"source_action_id": "temp:1", "target_action_id": "temp:2", "edge_type": "always"},
+    ],
+}
+
+
+def test_a_rule_survives_the_graph_form_with_what_starts_it() -> None:
+    original = compile_document(RULE)
+    there = convert(RULE, "graph")
+    assert there.document["scope"] == "rule"
+    assert there.document["trigger"]["type"] == "on_update"
+    as_graph = compile_document(there.document)
+    assert as_graph.start_facts() == original.start_facts()
+    back = compile_document(convert(there.document, "rule").document)
+    assert back.start_facts() == original.start_facts()
+    assert fingerprint(back.graph) == fingerprint(as_graph.graph) == fingerprint(original.graph)
+    mail = convert(there.document, "rule").document["actions"][1]
+    assert (mail["action_type"], mail["action_config"]["recipients"]) == ("send_email", ["{{email}}"])
+
+
+def test_what_a_rule_cannot_hold_is_named() -> None:
+    with pytest.raises(NotConvertible) as caught:
+        convert({**STEPS, "trigger": "webhook", "cron_expression": None, "one_per_hero": True}, "rule")
+    words = {problem.field: problem.message for problem in caught.value.problems}
+    assert "waits for all of 'nap', 'note'" in words["tasks.end"]
+    assert "has an if" in words["tasks.note"] or "is taken after any ending" in words["tasks.note"]
+    assert "'webhook'" in words["trigger"]
+    assert "hero" in words["one_per_hero"]
+
+
+def test_an_action_of_a_rule_is_named_by_its_place() -> None:
+    with pytest.raises(NotConvertible) as caught:
+        convert(RULE, "steps")
+    assert {problem.field for problem in caught.value.problems} == {"actions[1]", "actions[2]"}
+
+
+@pytest.mark.parametrize(
+    ("trigger", "kind"),
+    [
+        ({"trigger_type": "manual"}, "manual"),
+        ({"trigger_type": "scheduled", "cron_expression": "0 9 * * *", "timezone": "Europe/Zurich"}, "cron"),
+    ],
+)
+def test_a_rule_without_changes_of_records_keeps_its_trigger(trigger: dict[str, Any], kind: str) -> None:
+    document = {**{key: RULE[key] for key in ("name", "actions", "edges")}, **trigger}
+    as_graph = compile_document(convert(document, "graph").document)
+    assert as_graph.trigger == compile_document(document).trigger
+    assert as_graph.trigger.type == kind
+    assert compile_document(convert(convert(document, "graph").document, "rule").document).trigger == as_graph.trigger
 
 
 def test_everything_but_the_graph_survives_too() -> None:

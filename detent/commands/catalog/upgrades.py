@@ -113,7 +113,7 @@ class UpgradeCommands(CommandPart):
             found.problems = [_words(one) for one in error.problems] or [error.message]
             return found
         place = FORMS[compiled.form].place
-        found.problems = [_words(Problem(place(one.field), one.message)) for one in problems]
+        found.problems = [_words(Problem(place(one.field, compiled), one.message)) for one in problems]
         if not found.problems and not dry_run:
             await self._save(row, compiled, found)
         return found

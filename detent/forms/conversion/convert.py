@@ -11,12 +11,17 @@ from detent.forms.compile import FORMS, compile_document
 from detent.forms.compiled import Compiled, Limits
 from detent.forms.conversion.graph import write_graph
 from detent.forms.conversion.parts import Document, Source
+from detent.forms.conversion.rule import write_rule
 from detent.forms.conversion.steps import write_steps
 from detent.graph.fingerprint import fingerprint
 from detent.values.fields import Problems
 
 _LIMITS: Final = Limits()
-_WRITERS: Final[dict[str, Callable[[Source], Document]]] = {"steps": write_steps, "graph": write_graph}
+_WRITERS: Final[dict[str, Callable[[Source], Document]]] = {
+    "steps": write_steps,
+    "graph": write_graph,
+    "rule": write_rule,
+}
 #: The forms that a workflow can be converted to.
 TARGETS: Final = tuple(_WRITERS)
 
@@ -35,8 +40,10 @@ def convert(document: Mapping[str, Any], to: str, *, limits: Limits = _LIMITS, n
     """Convert the document of a workflow to a form. Raise NotConvertible with every step and edge that the form cannot
     hold, and InvalidDefinition if the document itself is invalid. `name` is another name for the result."""
     if to not in _WRITERS:
-        known = " or ".join(map(repr, _WRITERS))
-        raise NotConvertible("the workflow cannot be converted", [Problem("form", f"must be {known}, not {to[:80]!r}")])
+        known = ", ".join(map(repr, _WRITERS))
+        raise NotConvertible(
+            "the workflow cannot be converted", [Problem("form", f"must be one of {known}, not {to[:80]!r}")]
+        )
     compiled = compile_document(document, limits=limits)
     found = fingerprint(compiled.graph)
     if compiled.form == to and name in (None, compiled.name):

@@ -61,7 +61,7 @@ def write_graph(source: Source) -> Document:
         "id": compiled.name,
         "displayName": compiled.title or compiled.name,
         **only_written(description=compiled.description, enabled=None if compiled.enabled else False),
-        **trigger_of(source.document),
+        **trigger_of(source),
         **({} if compiled.trigger_schema is None else {"triggerSchema": compiled.trigger_schema}),
         **only_written(
             labels=dict(compiled.labels),

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 from detent.forms.compiled import Compiled
 from detent.forms.kinds import MapFields, RepeatFields
 from detent.forms.triggers import TRIGGER_FIELDS
-from detent.graph.model import Each, Edge, FailurePolicy, Graph, ItemFailure, Repeat, Step, StepKind
+from detent.graph.model import Each, Edge, FailurePolicy, Graph, ItemFailure, Repeat, Retry, Step, StepKind
 from detent.values.durations import write_duration
 from detent.values.fields import Problems
 
@@ -31,11 +31,14 @@ class Source(NamedTuple):
 
     def refuse(self, step: str, message: str) -> None:
         """Report a step that the other form cannot hold."""
-        self.problems.add(f"{self.steps}.{step}", message)
+        self.problems.add(self._place(step), message)
 
     def refuse_edge(self, edge: Edge, message: str) -> None:
         """Report an edge that the other form cannot hold."""
-        self.problems.add(f"{self.steps}.{edge.target}", f"the edge from {edge.source!r}: {message}")
+        self.problems.add(self._place(edge.target), f"the edge from {edge.source!r}: {message}")
+
+    def _place(self, step: str) -> str:
+        return self.compiled.places.get(f"steps.{step}", f"{self.steps}.{step}")
 
     def refuse_code(self) -> None:
         """Report steps and policies that only code has."""
@@ -54,9 +57,17 @@ class Source(NamedTuple):
         return {name: one["description"] for name, one in named if one.get("description") is not None}
 
 
-def trigger_of(document: Mapping[str, Any]) -> Document:
+def trigger_of(source: Source) -> Document:
     """Return the keys of the trigger. They are the same in the steps form and the graph form."""
-    return {name: document[name] for name in TRIGGER_FIELDS if document.get(name) is not None}
+    compiled, document = source.compiled, source.document
+    if compiled.form != "rule":
+        return {name: document[name] for name in TRIGGER_FIELDS if document.get(name) is not None}
+    rule, trigger = compiled.rule, compiled.trigger
+    if rule is not None and rule.operations:
+        conditions = only_written(trigger_conditions=dict(rule.conditions))
+        return {"trigger": {"type": rule.trigger_type, "entity": rule.entity, **conditions}}
+    block = {"type": trigger.type.value, **trigger.config, **only_written(condition=trigger.condition)}
+    return {"trigger": block if len(block) > 1 else trigger.type.value}
 
 
 def only_written(**values: Any) -> Document:
@@ -165,3 +176,17 @@ def wait_fields(step: Step) -> Document:
     return only_written(
         timeout=None if timeout is None else write_duration(timeout), early=None if early == "buffer" else early
     )
+
+
+def retries(retry: Retry, usual: Retry) -> Any:
+    """Return the retries as the steps form and rules write them: those after the first attempt."""
+    if retry == usual:
+        return None
+    usual_wait = max(usual.max_delay, retry.delay)
+    block = only_written(
+        delay=None if retry.delay == usual.delay else write_duration(retry.delay),
+        factor=None if retry.factor == usual.factor else number(retry.factor),
+        max_delay=None if retry.max_delay == usual_wait else write_duration(retry.max_delay),
+        jitter=None if retry.jitter == usual.jitter else retry.jitter,
+    )
+    return {"attempts": retry.attempts - 1, **block} if block else retry.attempts - 1

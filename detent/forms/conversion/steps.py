@@ -5,7 +5,7 @@ The steps form has no conditions of edges, no first match, no failure edges, and
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from detent.forms.conversion.parts import (
     Document,
@@ -13,10 +13,10 @@ from detent.forms.conversion.parts import (
     edges_into,
     limit,
     map_fields,
-    number,
     only_written,
     repeat_fields,
     request_fields,
+    retries,
     sleep_length,
     trigger_of,
     wait_fields,
@@ -35,12 +35,10 @@ from detent.graph.model import (
     FailurePolicy,
     Join,
     OnCrash,
-    Retry,
     Route,
     Step,
     StepKind,
 )
-from detent.values.durations import write_duration
 
 _WORDS: Final = {FAILURES: "after a failure only", ON_RAN: "after a success or a failure (always)"}
 
@@ -63,7 +61,7 @@ def write_steps(source: Source) -> Document:
             description=compiled.description,
             enabled=None if compiled.enabled else False,
         ),
-        **trigger_of(source.document),
+        **trigger_of(source),
         **({} if compiled.trigger_schema is None else {"trigger_schema": compiled.trigger_schema}),
         **only_written(
             labels=dict(compiled.labels),
@@ -165,19 +163,6 @@ def _tries(step: Step) -> Document:
         return {}
     return {
         "timeout": limit(step.timeout, None if is_child else TIMEOUT),
-        "retries": _retries(step.retry, NO_RETRY if is_child else RETRY),
+        "retries": retries(step.retry, NO_RETRY if is_child else RETRY),
         "rerender_on_retry": step.rerender or None,
     }
-
-
-def _retries(retry: Retry, usual: Retry) -> Any:
-    if retry == usual:
-        return None
-    usual_wait = max(usual.max_delay, retry.delay)
-    block = only_written(
-        delay=None if retry.delay == usual.delay else write_duration(retry.delay),
-        factor=None if retry.factor == usual.factor else number(retry.factor),
-        max_delay=None if retry.max_delay == usual_wait else write_duration(retry.max_delay),
-        jitter=None if retry.jitter == usual.jitter else retry.jitter,
-    )
-    return {"attempts": retry.attempts - 1, **block} if block else retry.attempts - 1

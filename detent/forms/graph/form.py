@@ -24,10 +24,11 @@ from detent.forms.definition import checked_document
 from detent.forms.graph.node import WrittenEdge, WrittenNode, read_node
 from detent.forms.kinds import user_actions
 from detent.forms.names import read_priority, read_queue
+from detent.forms.rules.entity_trigger import read_start
 from detent.forms.scope import ITEM_NAMES
 from detent.forms.templates import needed_language, template_reads
 from detent.forms.text_tests import read_text_tests
-from detent.forms.triggers import TRIGGER_FIELDS, read_trigger
+from detent.forms.triggers import TRIGGER_FIELDS
 from detent.forms.workflow_fields import (
     MOST_PARALLEL,
     POLICIES,
@@ -100,7 +101,7 @@ def compile_graph(
         _check_shape(graph, nodes, fields)
         _check_reads(graph, nodes, fields)
     graph = replace(graph, language=needed_language(graph))
-    trigger = read_trigger(fields)
+    trigger, rule = read_start(fields)
     schema, remarks = read_trigger_schema(fields, "triggerSchema", trigger)
     compiled = Compiled(
         name=_read_id(fields),
@@ -117,6 +118,7 @@ def compile_graph(
         trigger_schema=schema,
         step_descriptions={node.name: node.description for node in nodes if node.description is not None},
         warnings=(*(warning for node in nodes for warning in node.warnings), *_too_long(graph, nodes), *remarks),
+        rule=rule,
         tests=read_text_tests(fields.get("tests"), "tests", problems, graph),
         retried=frozenset(node.name for node in nodes if node.is_retried),
         limited=frozenset(node.name for node in nodes if node.is_limited),

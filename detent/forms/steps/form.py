@@ -20,11 +20,12 @@ from detent.forms.compiled import Compiled, Limits
 from detent.forms.definition import checked_document
 from detent.forms.kinds import user_actions
 from detent.forms.names import read_name, read_priority, read_queue
+from detent.forms.rules.entity_trigger import read_start
 from detent.forms.scope import ITEM_NAMES
 from detent.forms.steps.step import WrittenStep, read_step
 from detent.forms.templates import needed_language, template_reads
 from detent.forms.text_tests import read_text_tests
-from detent.forms.triggers import TRIGGER_FIELDS, read_trigger
+from detent.forms.triggers import TRIGGER_FIELDS
 from detent.forms.workflow_fields import (
     MOST_PARALLEL,
     POLICIES,
@@ -79,7 +80,7 @@ def compile_steps(
     )
     _check_graph(graph, written, fields)
     graph = replace(graph, language=needed_language(graph))
-    trigger = read_trigger(fields)
+    trigger, rule = read_start(fields)
     schema, remarks = read_trigger_schema(fields, "trigger_schema", trigger)
     compiled = Compiled(
         name=name,
@@ -95,6 +96,7 @@ def compile_steps(
         priority=place[1],
         trigger_schema=schema,
         warnings=(*(warning for step in written for warning in step.warnings), *remarks),
+        rule=rule,
         tests=read_text_tests(fields.get("tests"), "tests", problems, graph),
         retried=frozenset(step.name for step in written if step.is_retried),
         limited=frozenset(step.name for step in written if step.is_limited),
