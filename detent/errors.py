@@ -12,6 +12,7 @@
     |- Conflict                the current state does not allow it
     |  |- NameTaken            another workflow has that name
     |  |- NotStartable         the workflow is disabled or not active
+    |  |- ManagedByFiles       a folder of files manages the workflow; `folder` says which
     |  |- TooDeep              child runs nest too deep
     |  |- Recursion            a workflow would be its own parent
     |  |- AlreadyActive        the hero has an open run of that workflow; `run` says which
@@ -145,6 +146,16 @@ class NotStartable(Conflict):
     """The workflow cannot be started."""
 
     code = "not_startable"
+
+
+class ManagedByFiles(Conflict):
+    """A folder of files manages the workflow. `folder` is its id."""
+
+    code = "managed_by_files"
+
+    def __init__(self, message: str | None = None, *, folder: str = "") -> None:
+        super().__init__(message)
+        self.folder = folder
 
 
 class AlreadyActive(Conflict):

@@ -12,14 +12,16 @@ from typing import Final, NamedTuple
 from detent.catalog.parameters import check_actions
 from detent.commands.catalog.pins import MOST_NAMES, Pinned, has_probes, pin_actions
 from detent.commands.context import CommandPart
+from detent.commands.files.lock import ELSEWHERE, LABEL, Edit, check_lock, folder_of, with_label, without_label
 from detent.errors import Conflict, InvalidDefinition, NameTaken, NotFound, PreconditionFailed, Problem
 from detent.forms.compile import FORMS, compile_document, is_live_at_save
 from detent.forms.compiled import Compiled, TriggerDefinition, TriggerType
+from detent.forms.conversion.convert import Converted, convert
 from detent.forms.definition import read_definition
 from detent.forms.schedule import next_slots
 from detent.graph import codec
 from detent.graph.check import called_workflows, pinned_versions
-from detent.graph.model import Graph
+from detent.graph.model import Graph, StepKind
 from detent.ids import WORKFLOW, InvalidId, parse
 from detent.instant import Instant
 from detent.store.rows import NewVersion, SavedVersion, Unsaved, WorkflowRow
@@ -67,6 +69,11 @@ class WorkflowCommands(CommandPart):
         served = self._engine.served.all()
         return await pin_actions(self._store, self._tenant, compiled, served, context.connections, versions)
 
+    async def convert(self, source: str, form: str) -> Converted:
+        """Convert a definition to a form. Raise NotConvertible with everything that the form cannot hold."""
+        limits = self._context.limits
+        return await asyncio.to_thread(lambda: convert(read_definition(source), form, limits=limits))
+
     async def save(
         self,
         data: bytes | str,
@@ -74,14 +81,16 @@ class WorkflowCommands(CommandPart):
         filename: str | None = None,
         replace: bool = False,
         expected: tuple[int, Instant] | None = None,
+        edit: Edit = ELSEWHERE,
     ) -> tuple[WorkflowRow, SavedVersion, Compiled]:
         """Store a definition: a new workflow, or with `replace` a new version of the workflow of that name.
 
         `expected` is (version, updated_at) of the workflow to replace. Raise PreconditionFailed if it has changed.
         A child that does not exist may be saved later and is a warning of what is returned. Raise InvalidDefinition if
-        the workflow would start itself.
+        the workflow would start itself. Raise ManagedByFiles if `edit` does not come from the folder of the workflow.
         """
         compiled, problems = await self.pin(data, filename=filename)
+        compiled = with_label(compiled, edit)
         missing: list[Problem] = []
         children = await self.child_problems(compiled.name, compiled.graph, missing=missing)
         refuse_if_any(compiled, [*problems, *children])
@@ -94,6 +103,7 @@ class WorkflowCommands(CommandPart):
                 row = await self.get(compiled.name)
                 if row.status == "archived":
                     raise Conflict(f"the workflow {row.name!r} is archived; reactivate it first")
+                check_lock(row, edit)
         return await self._save(compiled, data, replace=replace, expected=expected)
 
     async def save_python(self, compiled: Compiled, source: str) -> WorkflowRow:
@@ -135,9 +145,24 @@ class WorkflowCommands(CommandPart):
         """Return workflows ordered by name, from the first name after `after` on."""
         return await self._store.workflows(self._tenant, limit=limit, after=after, enabled=enabled, status=status)
 
-    async def activate(self, key: str, number: int) -> WorkflowRow:
+    async def unlock(self, key: str) -> WorkflowRow:
+        """Let a workflow be edited elsewhere than in the files that manage it: make a version without their label."""
+        row = await self.get(key)
+        if folder_of(row) is None:
+            return row
+        pins = pinned_actions(await asyncio.to_thread(codec.decode, row.graph))
+        compiled, _ = await self.pin(row.source, versions=pins)
+        found = without_label(dataclasses.replace(compiled, enabled=row.enabled))
+        if LABEL in compiled.labels:
+            words = "its text has the label itself; remove it there"
+            raise Conflict(f"the workflow {row.name!r} cannot be unlocked: {words}")
+        saved, _, _ = await self._save(found, row.source, replace=True, expected=(row.version, row.updated_at))
+        return saved
+
+    async def activate(self, key: str, number: int, *, edit: Edit = ELSEWHERE) -> WorkflowRow:
         """Make a version of a workflow its current one. Runs in flight stay on their version."""
         row = await self.get(key)
+        check_lock(row, edit)
         if number <= 0:
             raise NotFound(f"the workflow {row.name!r} has no version {number}")
         prepared, stored = await self._context.workflows.version(row, number)
@@ -165,17 +190,18 @@ class WorkflowCommands(CommandPart):
             case _:
                 raise NotFound(f"the workflow {row.name!r} has no version {number}")
 
-    async def archive(self, key: str) -> WorkflowRow:
+    async def archive(self, key: str, *, edit: Edit = ELSEWHERE) -> WorkflowRow:
         """Let nothing start runs of a workflow until it is reactivated. Runs in flight go on, and runs that have not
         begun are cancelled when their time comes. Its triggers stay as they are, and do not fire."""
-        return await self._change_status(key, "archived")
+        return await self._change_status(key, "archived", edit)
 
-    async def reactivate(self, key: str) -> WorkflowRow:
+    async def reactivate(self, key: str, *, edit: Edit = ELSEWHERE) -> WorkflowRow:
         """Let runs of an archived workflow be started again. Its schedules continue with their next slot."""
-        return await self._change_status(key, "active")
+        return await self._change_status(key, "active", edit)
 
-    async def _change_status(self, key: str, status: str) -> WorkflowRow:
+    async def _change_status(self, key: str, status: str, edit: Edit) -> WorkflowRow:
         row = await self.get(key)
+        check_lock(row, edit)
         slots = await self._slots(row) if status == "active" and row.status == "archived" else []
         before = await self._store.change_status(self._tenant, row.id, status, slots=slots)
         if before is None:
@@ -211,10 +237,11 @@ class WorkflowCommands(CommandPart):
         self._context.workflows.forget(self._tenant, row)
         return await self.get(key)
 
-    async def delete(self, key: str) -> tuple[WorkflowRow, Instant]:
+    async def delete(self, key: str, *, edit: Edit = ELSEWHERE) -> tuple[WorkflowRow, Instant]:
         """Delete a workflow and return it with the time of its deletion. Its name is free, its triggers are
         deleted, and its runs continue. Raise Conflict if it has a form that is published, and is active."""
         row = await self.get(key)
+        check_lock(row, edit)
         at = await self._store.delete_workflow(self._tenant, row.id, unless_active=not is_live_at_save(row.form))
         if at is Unsaved.ACTIVE:
             raise Conflict(f"the workflow {row.name!r} is active: archive it first")
@@ -313,6 +340,16 @@ class WorkflowCommands(CommandPart):
                 raise NameTaken(f"there is a workflow named {compiled.name!r} already; PUT it to give it a new version")
             case _:
                 raise PreconditionFailed(f"the workflow {compiled.name!r} has changed since it was read; read it again")
+
+
+def pinned_actions(graph: Graph) -> dict[str, str]:
+    """Return the version that a graph pins of each action that is data."""
+    configs = (step.config for step in graph.steps if step.kind is StepKind.ACTION and "version" in step.config)
+    probes = (step.probe for step in graph.steps if step.probe is not None and step.probe.version is not None)
+    return {
+        **{str(config["action"]): str(config["version"]) for config in configs},
+        **{probe.action: str(probe.version) for probe in probes},
+    }
 
 
 def refuse_if_any(compiled: Compiled, problems: Sequence[Problem]) -> None:

@@ -65,7 +65,9 @@ def write_rule(source: Source) -> Document:
         return {}
     descriptions = source.descriptions()
     return {
-        "form": "rule", "key": compiled.name, "name": compiled.title or compiled.name,
+        "form": "rule",
+        "key": compiled.name,
+        "name": compiled.title or compiled.name,
         **only_written(description=compiled.description, is_active=None if compiled.enabled else False),
         **starts,
         **only_written(
