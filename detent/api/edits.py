@@ -6,7 +6,8 @@ from typing import Final
 
 from detent.api.openapi.operations import BOOLEAN, TEXT, query
 from detent.api.request import QueryValues, flag_of
-from detent.commands.files.lock import Edit, read_folder
+from detent.commands.files.lock import Edit
+from detent.values.folders import read_folder_id
 
 FOLDER: Final = query("folder", TEXT, "The id of the folder of files that the edit comes from.", "shop")
 UNLOCK: Final = query("unlock", BOOLEAN, "Edit it although a folder of files manages it.", False)
@@ -16,4 +17,4 @@ EDIT_NAMES: Final = ("folder", "unlock")
 
 def read_edit(values: QueryValues) -> Edit:
     """Read where an edit comes from. The caller refuses the query if it has problems."""
-    return Edit(values.one("folder", read_folder), bool(values.one("unlock", flag_of)))
+    return Edit(values.one("folder", read_folder_id), bool(values.one("unlock", flag_of)))

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from detent.catalog.parameters import check_actions
 from detent.commands.catalog.pins import MOST_NAMES, Pinned, has_probes, pin_actions
 from detent.commands.context import CommandPart
-from detent.commands.files.lock import ELSEWHERE, LABEL, Edit, check_lock, folder_of, with_label, without_label
+from detent.commands.files.lock import ELSEWHERE, Edit, check_lock, folder_of, with_label
 from detent.errors import Conflict, InvalidDefinition, NameTaken, NotFound, PreconditionFailed, Problem
 from detent.forms.compile import FORMS, compile_document, is_live_at_save
 from detent.forms.compiled import Compiled, TriggerDefinition, TriggerType
@@ -26,6 +26,7 @@ from detent.ids import WORKFLOW, InvalidId, parse
 from detent.instant import Instant
 from detent.store.rows import NewVersion, SavedVersion, Unsaved, WorkflowRow
 from detent.store.trigger_rows import NewTrigger
+from detent.values.folders import LABEL, folder_in
 
 _PAGE: Final = 200
 #: How many workflows are read to find a workflow that starts itself through its children.
@@ -152,10 +153,9 @@ class WorkflowCommands(CommandPart):
             return row
         pins = pinned_actions(await asyncio.to_thread(codec.decode, row.graph))
         compiled, _ = await self.pin(row.source, versions=pins)
-        found = without_label(dataclasses.replace(compiled, enabled=row.enabled))
-        if LABEL in compiled.labels:
-            words = "its text has the label itself; remove it there"
-            raise Conflict(f"the workflow {row.name!r} cannot be unlocked: {words}")
+        if folder_in(compiled.labels) is not None:
+            raise Conflict(f"the text of the workflow {row.name!r} has the label {LABEL!r} itself; remove it there")
+        found = dataclasses.replace(compiled, enabled=row.enabled)
         saved, _, _ = await self._save(found, row.source, replace=True, expected=(row.version, row.updated_at))
         return saved
 

@@ -57,7 +57,7 @@ def write_duration(seconds: float) -> str:
     if abs(seconds - whole) >= 1e-6:
         return f"{seconds:.6f}".rstrip("0") + "s"
     parts = []
-    for unit in ("w", "d", "h", "m", "s"):
+    for unit in ("d", "h", "m", "s"):
         count, whole = divmod(whole, round(_UNITS[unit]))
         parts += [f"{count}{unit}"] if count else []
     return "".join(parts) or "0s"

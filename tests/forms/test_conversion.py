@@ -321,7 +321,7 @@ def test_a_converted_document_reads_as_a_person_would_write_it() -> None:
         "trigger": "cron",
         "cron_expression": "@daily",
         "labels": {"team": "shop"},
-        "maxDuration": "4w2d",
+        "maxDuration": "30d",
         "onUnhandled": "settle",
         "scope": "steps",
         "startNode": "charge",

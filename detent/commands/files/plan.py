@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from detent.auth.caller import Caller
 from detent.commands.context import CommandContext, CommandPart
-from detent.commands.files.lock import LABEL, Edit, check_lock, with_label
+from detent.commands.files.lock import Edit, check_lock, with_label
 from detent.commands.versions import settings_of
 from detent.commands.workflows import WorkflowCommands, new_version, pinned_actions
 from detent.errors import InvalidInput, ManagedByFiles, NotFound, Problem
@@ -22,6 +22,7 @@ from detent.graph import codec
 from detent.graph.diff import ABSENT, FieldChange, diff_graphs, diff_values
 from detent.graph.model import Graph
 from detent.store.rows import WorkflowRow
+from detent.values.folders import LABEL
 
 #: How many definitions one plan compares.
 MOST_DEFINITIONS: Final = 200

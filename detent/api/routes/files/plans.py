@@ -13,12 +13,12 @@ from detent.api.openapi import examples
 from detent.api.openapi.operations import TEXT, Plain, answers, operation, record_schema, refusals, takes
 from detent.api.request import AnyRequest, commands, object_body
 from detent.api.routes.workflows import BASE, WorkflowAnswer, show_workflow
-from detent.commands.files.lock import check_folder
 from detent.commands.files.plan import MOST_DEFINITIONS, Definition, PlannedChange
 from detent.documents.answers import FieldProblem, Many, One
 from detent.documents.workflows import PlannedChangeDocument, WorkflowDocument
 from detent.errors import InvalidInput
 from detent.values.fields import Fields, Problems, described
+from detent.values.folders import check_folder_id
 from detent.values.limits import DEFINITION_LIMIT
 
 _TAGS: Final = ["workflows"]
@@ -58,7 +58,7 @@ async def plan_workflows(request: AnyRequest) -> Many[PlannedChangeDocument]:
     definitions = _read_definitions(fields)
     if problems.found:
         raise InvalidInput(_MESSAGE, problems.found)
-    checked = None if folder is None else check_folder(folder, "folder")
+    checked = None if folder is None else check_folder_id(folder, "folder")
     found = await commands(request).plans.plan(definitions, folder=checked)
     return Many([_document(one) for one in found], None)
 
