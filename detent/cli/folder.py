@@ -19,11 +19,9 @@ from detent.catalog.file_values import fill_text
 from detent.catalog.workflow_template import has_places
 from detent.cli.options import read_file, wrong
 from detent.cli.output.terminal import err, say_error
-from detent.cli.targets import compile_text
 from detent.errors import InvalidInput, Problem
-from detent.forms.compiled import Compiled
-from detent.forms.definition import read_document
-from detent.settings import Settings
+from detent.forms.compile import name_in
+from detent.forms.definition import read_definition, read_document
 from detent.values.folders import check_folder_id
 
 #: The file that has the id of its folder.
@@ -43,11 +41,11 @@ Values = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class WorkflowFile:
-    """A workflow file: its text with the values filled in, and what it compiles to."""
+    """A workflow file: its text with the values filled in, and the name of its workflow."""
 
     path: Path
     text: str
-    compiled: Compiled
+    name: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +79,9 @@ def _is_definition(path: Path) -> bool:
     return not (is_hidden or path.name == MARKER or last in ("test", "values") or first == "values")
 
 
-def read_folder(path: Path, settings: Settings, *, id_: str | None, values: Path | None) -> Folder:
-    """Read a folder and compile its files. Print the problems of every file, then raise InvalidInput."""
+def read_folder(path: Path, *, id_: str | None, values: Path | None) -> Folder:
+    """Read a folder. Its files are not compiled: the server does that. Print the problems of every file that cannot be
+    read, then raise InvalidInput."""
     known = {} if values is None else read_values(values)
     found = folder_id(path, id_)
     paths = [one for one in definition_files(path) if values is None or not one.samefile(values)]
@@ -90,7 +89,7 @@ def read_folder(path: Path, settings: Settings, *, id_: str | None, values: Path
     bad = 0
     for one in paths:
         try:
-            files.append(read_workflow_file(one, settings, known, has_values=values is not None))
+            files.append(read_workflow_file(one, known, has_values=values is not None))
         except InvalidInput as error:
             bad += 1
             err.print(f"[red]✗[/] {one}", markup=True)
@@ -105,23 +104,23 @@ def _refuse_twice(files: Iterable[WorkflowFile], folder: Path) -> None:
     first: dict[str, Path] = {}
     problems = []
     for file in files:
-        known = first.setdefault(file.compiled.name, file.path)
+        known = first.setdefault(file.name, file.path)
         if known != file.path:
             place = str(file.path.relative_to(folder))
-            words = f"is the workflow {file.compiled.name!r}, like {known.relative_to(folder)}"
+            words = f"is the workflow {file.name!r}, like {known.relative_to(folder)}"
             problems.append(Problem(place, words))
     if problems:
         raise InvalidInput(f"two files of {folder} are the same workflow", problems)
 
 
-def read_workflow_file(path: Path, settings: Settings, values: dict[str, Any], *, has_values: bool) -> WorkflowFile:
-    """Read a file, fill in the values and compile it. Raise InvalidInput."""
+def read_workflow_file(path: Path, values: dict[str, Any], *, has_values: bool) -> WorkflowFile:
+    """Read a file and fill in the values. Raise InvalidInput."""
     text = read_file(path).decode("utf-8-sig", "replace")
     if has_values:
         text = fill_text(text, values, filename=path.name)
     elif has_places(text):
         raise InvalidInput("has places for values (${config.NAME}), and there are none; add --values FILE")
-    return WorkflowFile(path, text, compile_text(text, path.name, settings))
+    return WorkflowFile(path, text, name_in(read_definition(text, filename=path.name)))
 
 
 def read_values(path: Path) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from detent.cli.folder import (
 )
 from detent.cli.options import Database, Imports, Url, settings_of, wrong
 from detent.cli.output.terminal import marked, out, say_error, warn
-from detent.cli.targets import compile_file
+from detent.cli.targets import compile_file, compile_text
 from detent.client import workflows
 from detent.client.calls import Call, bare, given, url_path
 from detent.errors import DetentError, InvalidInput
@@ -62,7 +62,7 @@ def apply(
     if any(path.is_dir() for path in files):
         if len(files) > 1 or draft or publish:
             raise InvalidInput("a folder is applied alone, and without --draft and --publish")
-        _apply_folder(read_folder(files[0], settings, id_=folder_id, values=values), settings, url, prune=prune)
+        _apply_folder(read_folder(files[0], id_=folder_id, values=values), settings, url, prune=prune)
         return
     if prune or folder_id is not None:
         raise wrong("--prune" if prune else "--folder", "is for a folder; write `detent apply DIR`")
@@ -84,7 +84,11 @@ def _apply_folder(folder: Folder, settings: Settings, url: str | None, *, prune:
         changes = planned(client, folder, prune=prune)
         refuse_invalid(changes)
         todo = {change["name"]: change for change in changes if change["change"] in ("create", "change")}
-        read = [(one.path, one.text.encode(), one.compiled) for one in folder.files if one.compiled.name in todo]
+        read = [
+            (one.path, one.text.encode(), compile_text(one.text, one.path.name, settings))
+            for one in folder.files
+            if one.name in todo
+        ]
         with showing(len(todo), "applying") as advance:
             for file, data, compiled in _children_first(read):
                 try:
@@ -159,8 +163,8 @@ def _read_all(files: list[Path], settings: Settings, values: Path | None) -> Rea
             if known is None:
                 read.append((file, *compile_file(file, settings, strict=False)))
             else:
-                one = read_workflow_file(file, settings, known, has_values=True)
-                read.append((file, one.text.encode(), one.compiled))
+                text = read_workflow_file(file, known, has_values=True).text
+                read.append((file, text.encode(), compile_text(text, file.name, settings)))
         except InvalidInput as error:
             out.print(f"{marked('failed', word=False)} {escape(str(file))}")
             say_error(error)

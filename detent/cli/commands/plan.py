@@ -40,7 +40,7 @@ def plan(
     Exit code 0 if there is nothing to do, 2 if there is something, 1 if a file is not valid."""
     settings = settings_of(database_url=database, **{"import": imports})
     try:
-        read = read_folder(folder, settings, id_=folder_id, values=values)
+        read = read_folder(folder, id_=folder_id, values=values)
         if prune:
             need_id(read, "--prune")
         with open_client(settings, url, makes_database=True) as client:
@@ -87,7 +87,7 @@ def _batches(folder: Folder) -> Iterator[list[tuple[str, str]]]:
 
 def _to_archive(client: CommandClient, folder: Folder) -> Iterator[Document]:
     """Yield the workflows that the folder manages and has no file of any more."""
-    kept = {file.compiled.name for file in folder.files}
+    kept = {file.name for file in folder.files}
     assert folder.id is not None
     for one in client.each(workflows.list_all(label=f"{LABEL}:{label_of(folder.id)}")):
         if one["name"] not in kept and one["status"] == "active":
