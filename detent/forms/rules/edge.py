@@ -39,6 +39,11 @@ class WrittenEdge:
     target: WrittenAction
     order: int
 
+    @property
+    def is_decided_later(self) -> bool:
+        """Return whether only the schema of its source says that the source answers true or false."""
+        return self.type in _BRANCHES and self.source is not None and self.source.type is None
+
     def built(self) -> Edge:
         """Build the edge of the graph. A start edge has none."""
         assert self.source is not None
@@ -61,7 +66,8 @@ def read_edges(fields: Fields, actions: list[WrittenAction]) -> list[WrittenEdge
     elif not isinstance(items, list):
         fields.wrong("edges", "a list of edges")
         return []
-    known = _Actions(actions, len(fields.get("actions") or ()), fields.problems)
+    written = fields.get("actions")
+    known = _Actions(actions, len(written) if isinstance(written, list) else 0, fields.problems)
     found: list[WrittenEdge] = []
     seen: dict[tuple[int | None, int, EdgeType], str] = {}
     started: dict[int, str] = {}
