@@ -3,7 +3,7 @@
     DetentError
     |- InvalidInput            what was sent cannot be accepted; `problems` says where and why
     |  |- InvalidDefinition    a workflow definition, with all its problems at once
-    |  |- NotConvertible       a workflow that another form cannot hold, with every step and edge that is in the way
+    |  |- NotConvertible       a workflow that another form cannot hold, with every reason
     |  |- TooLarge             an input beyond its limit
     |  `- RenderFailed         a document template that cannot be rendered with these answers
     |- Forbidden               this caller may not do this

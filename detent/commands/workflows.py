@@ -20,8 +20,8 @@ from detent.forms.conversion.convert import Converted, convert
 from detent.forms.definition import read_definition
 from detent.forms.schedule import next_slots
 from detent.graph import codec
-from detent.graph.check import called_workflows, pinned_versions
-from detent.graph.model import Graph, StepKind
+from detent.graph.check import called_workflows, pinned_actions, pinned_versions
+from detent.graph.model import Graph
 from detent.ids import WORKFLOW, InvalidId, parse
 from detent.instant import Instant
 from detent.store.rows import NewVersion, SavedVersion, Unsaved, WorkflowRow
@@ -340,16 +340,6 @@ class WorkflowCommands(CommandPart):
                 raise NameTaken(f"there is a workflow named {compiled.name!r} already; PUT it to give it a new version")
             case _:
                 raise PreconditionFailed(f"the workflow {compiled.name!r} has changed since it was read; read it again")
-
-
-def pinned_actions(graph: Graph) -> dict[str, str]:
-    """Return the version that a graph pins of each action that is data."""
-    configs = (step.config for step in graph.steps if step.kind is StepKind.ACTION and "version" in step.config)
-    probes = (step.probe for step in graph.steps if step.probe is not None and step.probe.version is not None)
-    return {
-        **{str(config["action"]): str(config["version"]) for config in configs},
-        **{probe.action: str(probe.version) for probe in probes},
-    }
 
 
 def refuse_if_any(compiled: Compiled, problems: Sequence[Problem]) -> None:

@@ -42,14 +42,13 @@ from detent.api.request import (
 from detent.catalog.manifest_schema import published_schema
 from detent.commands.drafts import DRAFT, VersionKey, problems_of
 from detent.commands.files.lock import Edit, folder_of
-from detent.commands.files.text import text_of
 from detent.documents.answers import FieldProblem, Many, One
 from detent.documents.workflows import DraftSummary, SavedWorkflowAnswer, WorkflowDocument
 from detent.errors import InvalidDefinition, NotConvertible, NotFound, PreconditionFailed, Problem
 from detent.forms.compile import Form, form_of, is_code, name_in
 from detent.forms.conversion.convert import Converted
 from detent.forms.definition import read_definition
-from detent.forms.triggers import without_secrets
+from detent.forms.triggers import text_without_secrets, without_secrets
 from detent.graph import codec
 from detent.ids import WORKFLOW, show
 from detent.instant import Instant, as_datetime
@@ -238,7 +237,7 @@ async def get_workflow(request: AnyRequest, workflow: FromPath[str]) -> Response
     """Return a workflow by id or by name, with its definition as it was written. Its `ETag` is for `If-Match`.
 
     With `form` the definition is converted, and `fingerprint` is that of its graph. A form that cannot hold the
-    workflow is refused (400, `not_convertible`) with every step and edge that is in the way."""
+    workflow is refused (400, `not_convertible`) with every step and edge that it cannot hold."""
     values = QueryValues.of_query(request.scope["query_string"], aliases("version", "form", "as"))
     number, form, kind = values.one("version", version_of), values.one("form", word_of), values.one("as", _text_or_json)
     values.refuse("the workflow cannot be read")
@@ -281,7 +280,7 @@ async def _source(request: AnyRequest, row: WorkflowRow, number: VersionKey | No
 
 def _text_answer(source: str, found: Converted | None) -> Response[str]:
     if found is None or found.is_same:
-        text, kind = text_of(source)
+        text, kind = text_without_secrets(source)
     else:
         text, kind = dump_yaml(without_secrets(found.document)), "application/yaml"
     return Response(text, media_type=kind)

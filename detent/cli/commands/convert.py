@@ -34,7 +34,7 @@ def convert_file(
     """Write a workflow file in another form. It runs as before: the fingerprint of its graph is the same.
 
     A file that has the form already is written as it is, with its comments. A form that cannot hold the workflow is
-    refused with every step and edge that is in the way (exit code 2)."""
+    refused with every step and edge that it cannot hold (exit code 2)."""
     if to not in TARGETS:
         raise wrong("--to", f"must be one of {', '.join(TARGETS)}, not {to!r}")
     data = read_file(file)

@@ -6,19 +6,20 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from detent.auth.caller import Caller
 from detent.commands.context import CommandContext, CommandPart
 from detent.commands.files.lock import Edit, check_lock, with_label
 from detent.commands.versions import settings_of
-from detent.commands.workflows import WorkflowCommands, new_version, pinned_actions
+from detent.commands.workflows import WorkflowCommands, new_version
 from detent.errors import InvalidInput, ManagedByFiles, NotFound, Problem
 from detent.forms.compile import FORMS, is_code, name_in
 from detent.forms.compiled import Compiled
 from detent.forms.definition import read_definition
 from detent.forms.triggers import HIDDEN
 from detent.graph import codec
+from detent.graph.check import pinned_actions
 from detent.graph.diff import ABSENT, FieldChange, diff_graphs, diff_values
 from detent.graph.model import Graph
 from detent.store.rows import WorkflowRow
@@ -30,14 +31,7 @@ _MOST_WORDS: Final = 50
 _LONGEST_VALUE: Final = 60
 
 
-class Definition(NamedTuple):
-    """A definition to compare: its text, and the name of its file."""
-
-    text: str
-    file: str
-
-
-class Change(StrEnum):
+class PlannedKind(StrEnum):
     """What a save of a definition would do."""
 
     CREATE = "create"
@@ -56,7 +50,7 @@ class PlannedChange:
     file: str
     name: str | None
     form: str | None
-    change: Change
+    change: PlannedKind
     version: int = 0
     words: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
@@ -71,30 +65,31 @@ class PlanCommands(CommandPart):
         super().__init__(context, caller)
         self._workflows = workflows
 
-    async def plan(self, definitions: Sequence[Definition], *, folder: str | None = None) -> list[PlannedChange]:
-        """Return what the save of each definition would change. `folder` is the folder of files it is saved from."""
-        return [await self._planned(one, Edit(folder)) for one in definitions]
+    async def plan(self, definitions: Sequence[tuple[str, str]], *, folder: str | None = None) -> list[PlannedChange]:
+        """Return what the save of each definition would change. Each is (name of its file, text). `folder` is the
+        folder of files that they are saved from."""
+        return [await self._planned(file, text, Edit(folder)) for file, text in definitions]
 
-    async def _planned(self, definition: Definition, edit: Edit) -> PlannedChange:
+    async def _planned(self, file: str, text: str, edit: Edit) -> PlannedChange:
         name: str | None = None
         form: str | None = None
         try:
-            document = await asyncio.to_thread(read_definition, definition.text, filename=definition.file)
+            document = await asyncio.to_thread(read_definition, text, filename=file)
             name = name_in(document)
             row = await self._row(name)
             graph = await asyncio.to_thread(codec.decode, row.graph) if row is not None and row.version else Graph(())
             # A newer version of a connector is no change of the file.
             pins = pinned_actions(graph)
-            compiled, blocked = await self._workflows.pin(definition.text, filename=definition.file, versions=pins)
+            compiled, blocked = await self._workflows.pin(text, filename=file, versions=pins)
             form = compiled.form
         except InvalidInput as error:
             found = error.problems or (Problem("", error.message),)
-            return PlannedChange(definition.file, name, form, Change.INVALID, problems=found)
+            return PlannedChange(file, name, form, PlannedKind.INVALID, problems=found)
         place = FORMS[compiled.form].place
         problems = [Problem(place(one.field, compiled), one.message) for one in blocked] + _state_problems(row, edit)
         if problems:
-            return PlannedChange(definition.file, name, form, Change.INVALID, problems=tuple(problems))
-        return await self._compared(definition, row, graph, with_label(compiled, edit))
+            return PlannedChange(file, name, form, PlannedKind.INVALID, problems=tuple(problems))
+        return await self._compared(file, text, row, graph, with_label(compiled, edit))
 
     async def _row(self, name: str) -> WorkflowRow | None:
         try:
@@ -103,11 +98,11 @@ class PlanCommands(CommandPart):
             return None
 
     async def _compared(
-        self, definition: Definition, row: WorkflowRow | None, graph: Graph, wanted: Compiled
+        self, file: str, text: str, row: WorkflowRow | None, graph: Graph, wanted: Compiled
     ) -> PlannedChange:
         if row is None or not row.version:
-            return PlannedChange(definition.file, wanted.name, wanted.form, Change.CREATE, warnings=wanted.warnings)
-        version = await asyncio.to_thread(new_version, self._tenant, row.id, wanted, definition.text)
+            return PlannedChange(file, wanted.name, wanted.form, PlannedKind.CREATE, warnings=wanted.warnings)
+        version = await asyncio.to_thread(new_version, self._tenant, row.id, wanted, text)
         stored = await self._store.version(self._tenant, row.id, row.version)
         words: list[str] = []
         if row.status == "archived":
@@ -118,10 +113,10 @@ class PlanCommands(CommandPart):
             changes = diff_values(settings_of(row.facts()), settings_of(version.facts()))
             words += _words(graph, wanted.graph, changes) or ["something that only people read: descriptions of steps"]
         return PlannedChange(
-            definition.file,
+            file,
             wanted.name,
             wanted.form,
-            Change.CHANGE if words else Change.UNCHANGED,
+            PlannedKind.CHANGE if words else PlannedKind.UNCHANGED,
             version=row.version,
             words=tuple(words[:_MOST_WORDS]),
             warnings=wanted.warnings,

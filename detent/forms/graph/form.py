@@ -21,10 +21,10 @@ from typing import Any, Final
 from detent.forms.aliases import read_scope, scope_check
 from detent.forms.compiled import USUAL_CONTEXT, Compiled, Limits
 from detent.forms.definition import checked_document
+from detent.forms.entity_trigger import read_start
 from detent.forms.graph.node import WrittenEdge, WrittenNode, read_node
 from detent.forms.kinds import user_actions
 from detent.forms.names import read_priority, read_queue
-from detent.forms.rules.entity_trigger import read_start
 from detent.forms.scope import ITEM_NAMES
 from detent.forms.templates import needed_language, template_reads
 from detent.forms.text_tests import read_text_tests

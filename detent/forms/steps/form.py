@@ -18,9 +18,9 @@ from typing import Any, Final
 from detent.forms.aliases import read_scope, scope_check
 from detent.forms.compiled import Compiled, Limits
 from detent.forms.definition import checked_document
+from detent.forms.entity_trigger import read_start
 from detent.forms.kinds import user_actions
 from detent.forms.names import read_name, read_priority, read_queue
-from detent.forms.rules.entity_trigger import read_start
 from detent.forms.scope import ITEM_NAMES
 from detent.forms.steps.step import WrittenStep, read_step
 from detent.forms.templates import needed_language, template_reads

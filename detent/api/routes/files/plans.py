@@ -13,7 +13,7 @@ from detent.api.openapi import examples
 from detent.api.openapi.operations import TEXT, Plain, answers, operation, record_schema, refusals, takes
 from detent.api.request import AnyRequest, commands, object_body
 from detent.api.routes.workflows import BASE, WorkflowAnswer, show_workflow
-from detent.commands.files.plan import MOST_DEFINITIONS, Definition, PlannedChange
+from detent.commands.files.plan import MOST_DEFINITIONS, PlannedChange
 from detent.documents.answers import FieldProblem, Many, One
 from detent.documents.workflows import PlannedChangeDocument, WorkflowDocument
 from detent.errors import InvalidInput
@@ -63,7 +63,7 @@ async def plan_workflows(request: AnyRequest) -> Many[PlannedChangeDocument]:
     return Many([_document(one) for one in found], None)
 
 
-def _read_definitions(fields: Fields) -> list[Definition]:
+def _read_definitions(fields: Fields) -> list[tuple[str, str]]:
     given = fields.get("definitions")
     if not isinstance(given, list):
         fields.wrong("definitions", "a list of definitions")
@@ -72,7 +72,7 @@ def _read_definitions(fields: Fields) -> list[Definition]:
         message = f"has {len(given)} definitions; at most {MOST_DEFINITIONS} are allowed in one request"
         fields.problems.add("definitions", message)
         return []
-    found = []
+    found: list[tuple[str, str]] = []
     for number, one in enumerate(given):
         path = f"definitions[{number}]"
         if not isinstance(one, dict):
@@ -82,7 +82,7 @@ def _read_definitions(fields: Fields) -> list[Definition]:
         inner.refuse_unknown(("text", "file"))
         file = inner.text("file", most=_LONGEST_FILE) or ""
         if isinstance(one.get("text"), str):
-            found.append(Definition(one["text"], file))
+            found.append((file, one["text"]))
         else:
             inner.wrong("text", "the text of a definition")
     return found
