@@ -337,7 +337,7 @@ def text_without_secrets(source: str) -> tuple[str, str]:
     as they were written, unless a secret cannot be found in the text as it is."""
     kind = "application/json" if source.lstrip().startswith("{") else "application/yaml"
     definition = read_definition(source)
-    shown = without_written_secrets(definition)
+    shown = without_secrets(definition)
     if shown == definition:
         return source, kind
     for hidden in (HIDDEN, json.dumps(HIDDEN)):  # a secret without quotes needs them: an asterisk is an alias in YAML
