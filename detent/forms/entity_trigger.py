@@ -9,11 +9,11 @@ from typing import Final
 
 from detent.forms.compiled import RuleFacts, TriggerDefinition
 from detent.forms.rules.conditions import read_conditions
-from detent.forms.rules.form import OPERATIONS, RuleTrigger
+from detent.forms.rules.form import OPERATIONS, RuleOverlap, RuleTrigger
 from detent.forms.triggers import read_trigger
 from detent.values.fields import Fields
 
-_FIELDS: Final = ("type", "entity", "trigger_conditions")
+_FIELDS: Final = ("type", "entity", "trigger_conditions", "overlap")
 _LONGEST_NAME: Final = 200
 _WORDS: Final = {kind.value: kind for kind in OPERATIONS}
 
@@ -36,4 +36,12 @@ def _facts(fields: Fields, kind: RuleTrigger) -> RuleFacts:
     block = Fields(fields.mapping("trigger_conditions") or {}, fields.at("trigger_conditions"), fields.problems)
     conditions = read_conditions(block)
     reads = tuple((one.path, one.field) for one in conditions.leaves())
-    return RuleFacts(entity, kind.value, OPERATIONS[kind], conditions.expression(), conditions.written, reads)
+    return RuleFacts(
+        entity,
+        kind.value,
+        OPERATIONS[kind],
+        conditions.expression(),
+        conditions.written,
+        reads,
+        is_ordered=fields.choice("overlap", RuleOverlap, RuleOverlap.ALLOW) is RuleOverlap.QUEUE,
+    )

@@ -241,6 +241,7 @@ RULE = {
     "name": "Order shipped",
     "entity": "order",
     "trigger_type": "on_update",
+    "overlap": "queue",
     "trigger_conditions": {
         "field_conditions": [{"field_name": "status", "operator": "changed_to", "value": "shipped"}]
     },

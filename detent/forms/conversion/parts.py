@@ -64,7 +64,8 @@ def trigger_of(source: Source) -> Document:
         return {name: document[name] for name in TRIGGER_FIELDS if document.get(name) is not None}
     rule, trigger = compiled.rule, compiled.trigger
     if rule is not None and rule.operations:
-        conditions = only_written(trigger_conditions=dict(rule.conditions))
+        order = "queue" if rule.is_ordered else None
+        conditions = only_written(trigger_conditions=dict(rule.conditions), overlap=order)
         return {"trigger": {"type": rule.trigger_type, "entity": rule.entity, **conditions}}
     block = {"type": trigger.type.value, **trigger.config, **only_written(condition=trigger.condition)}
     return {"trigger": block if len(block) > 1 else trigger.type.value}

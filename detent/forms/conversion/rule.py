@@ -93,7 +93,8 @@ def write_rule(source: Source) -> Document:
 def _trigger(source: Source) -> Document:
     rule, trigger = source.compiled.rule, source.compiled.trigger
     if rule is not None:
-        conditions = only_written(trigger_conditions=dict(rule.conditions))
+        order = "queue" if rule.is_ordered else None
+        conditions = only_written(trigger_conditions=dict(rule.conditions), overlap=order)
         return {**only_written(entity=rule.entity), "trigger_type": rule.trigger_type, **conditions}
     if trigger.condition is not None:
         source.problems.add("trigger.condition", "a rule has conditions on fields, and no expression")
