@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from detent.errors import InvalidDefinition, NotConvertible
 from detent.forms.compile import compile_document
@@ -164,6 +164,7 @@ def probed(graph: Graph) -> Graph:
     )
 
 
+@settings(max_examples=40)
 @given(RANDOMS)
 def test_every_graph_survives_the_graph_form(rng: random.Random) -> None:
     graph = graph_fitting_a_form(rng)
@@ -173,6 +174,7 @@ def test_every_graph_survives_the_graph_form(rng: random.Random) -> None:
     assert outcome(probed(again), seed) == outcome(graph, seed)
 
 
+@settings(max_examples=40)
 @given(RANDOMS)
 def test_a_graph_that_the_steps_form_can_hold_survives_both_forms(rng: random.Random) -> None:
     graph = graph_fitting_steps(rng)
@@ -182,6 +184,7 @@ def test_a_graph_that_the_steps_form_can_hold_survives_both_forms(rng: random.Ra
     assert outcome(probed(again), seed) == outcome(graph, seed)
 
 
+@settings(max_examples=40)
 @given(RANDOMS)
 def test_a_graph_that_the_rule_form_can_hold_survives_both_forms(rng: random.Random) -> None:
     graph = graph_fitting_rule(rng)
@@ -191,6 +194,7 @@ def test_a_graph_that_the_rule_form_can_hold_survives_both_forms(rng: random.Ran
     assert outcome(probed(again), seed) == outcome(graph, seed)
 
 
+@settings(max_examples=40)
 @given(RANDOMS)
 def test_the_other_forms_hold_a_graph_or_name_what_is_in_the_way(rng: random.Random) -> None:
     graph = graph_fitting_a_form(rng)
@@ -204,6 +208,7 @@ def test_the_other_forms_hold_a_graph_or_name_what_is_in_the_way(rng: random.Ran
             assert found.fingerprint == fingerprint(graph)
 
 
+@settings(max_examples=40)
 @given(test_steps_properties.definitions())
 def test_a_document_of_the_steps_form_comes_back_from_the_graph_form(document: dict[str, Any]) -> None:
     there = convert(document, "graph")
@@ -212,6 +217,7 @@ def test_a_document_of_the_steps_form_comes_back_from_the_graph_form(document: d
     assert convert(back.document, "graph").document == there.document
 
 
+@settings(max_examples=40)
 @given(test_graph_properties.definitions)
 def test_a_document_of_the_graph_form_is_written_the_same_again(document: dict[str, Any]) -> None:
     compiled = compile_document(document)
