@@ -3,6 +3,7 @@
     DetentError
     |- InvalidInput            what was sent cannot be accepted; `problems` says where and why
     |  |- InvalidDefinition    a workflow definition, with all its problems at once
+    |  |- NotConvertible       a workflow that another form cannot hold, with every reason
     |  |- TooLarge             an input beyond its limit
     |  `- RenderFailed         a document template that cannot be rendered with these answers
     |- Forbidden               this caller may not do this
@@ -11,6 +12,7 @@
     |- Conflict                the current state does not allow it
     |  |- NameTaken            another workflow has that name
     |  |- NotStartable         the workflow is disabled or not active
+    |  |- ManagedByFiles       a folder of files manages the workflow; `folder` says which
     |  |- TooDeep              child runs nest too deep
     |  |- Recursion            a workflow would be its own parent
     |  |- AlreadyActive        the hero has an open run of that workflow; `run` says which
@@ -80,6 +82,12 @@ class InvalidDefinition(InvalidInput):
     code = "invalid_definition"
 
 
+class NotConvertible(InvalidInput):
+    """The workflow cannot be written in that form."""
+
+    code = "not_convertible"
+
+
 class TooLarge(InvalidInput):
     """The input is larger than its limit."""
 
@@ -138,6 +146,16 @@ class NotStartable(Conflict):
     """The workflow cannot be started."""
 
     code = "not_startable"
+
+
+class ManagedByFiles(Conflict):
+    """A folder of files manages the workflow. `folder` is its id."""
+
+    code = "managed_by_files"
+
+    def __init__(self, message: str | None = None, *, folder: str = "") -> None:
+        super().__init__(message)
+        self.folder = folder
 
 
 class AlreadyActive(Conflict):

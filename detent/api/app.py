@@ -41,6 +41,7 @@ from detent.api.routes import (
     workflows,
 )
 from detent.api.routes.catalog import connectors, imports
+from detent.api.routes.files import plans
 from detent.api.routes.rules import action_templates, alerts, entities, parts, rules
 from detent.api.server.guards import OriginGuard, known_hosts
 from detent.app import App
@@ -86,6 +87,7 @@ ROUTES = [
     *entities.ROUTES,
     *alerts.ROUTES,
     *action_templates.ROUTES,
+    *plans.ROUTES,
     *templates.ROUTES,
     *document_templates.ROUTES,
     *starts.ROUTES,

@@ -75,6 +75,24 @@ class WorkflowTemplate:
         return {**facts, **{key: value for key, value in filled.items() if key not in facts}}
 
 
+def fill_values(definition: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a definition with values in place of every `${config.NAME}`. Raise InvalidInput for a place without a
+    value, or one that is not written well."""
+    problems = Problems()
+    for path, text in _texts(definition, ()):
+        for message in _text_problems(text, path, list(values), problems, "the values"):
+            problems.add(path_text(path[1:], str(path[0])), message)
+    if problems.found:
+        raise InvalidInput("the values do not fit", problems.found)
+    filled: dict[str, Any] = _Filler(values).fill(dict(definition), ())
+    return filled
+
+
+def has_places(text: str) -> bool:
+    """Return whether a text has a place for a value."""
+    return _NEARLY.search(text) is not None
+
+
 def template_problems(definition: Mapping[str, Any], config_schema: object) -> list[Problem]:
     """Return everything that is wrong with the definition and the schema of a workflow template."""
     found = check_schema(config_schema, "config_schema")
@@ -91,7 +109,9 @@ def template_problems(definition: Mapping[str, Any], config_schema: object) -> l
     return [*found, *problems.found]
 
 
-def _text_problems(text: str, path: Path, names: Sequence[str], problems: Problems) -> Iterator[str]:
+def _text_problems(
+    text: str, path: Path, names: Sequence[str], problems: Problems, known: str = "the properties of config_schema"
+) -> Iterator[str]:
     if "${" not in text:
         return
     for match in _NEARLY.finditer(text):
@@ -100,7 +120,7 @@ def _text_problems(text: str, path: Path, names: Sequence[str], problems: Proble
     for match in _PLACE.finditer(text):
         name = match[1].split(".")[1]
         if name not in names:
-            yield f"config.{name} is not in the properties of config_schema{problems.did_you_mean(name, names)}"
+            yield f"config.{name} is not in {known}{problems.did_you_mean(name, names)}"
     try:
         pieces = list(_pieces(text, path))
     except SyntaxProblem as error:

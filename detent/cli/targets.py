@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import traceback
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any, Final
 
@@ -146,9 +146,23 @@ def compile_file(path: Path, settings: Settings, *, strict: bool, effects: bool 
         raise InvalidInput(f"{file} is Python{_instead(Path(file), name or 'NAME')}")
     data = read_file(path)
     known = (*CORE.names(), *user_actions.names(), *shipped_actions(data)) if strict else None
-    definition = read_definition(data, filename=path.name)
+    return data, _compiled(data, path.name, settings, known, effects=effects)
+
+
+def compile_text(text: str, filename: str, settings: Settings) -> Compiled:
+    """Compile the text of a workflow file. Raise InvalidDefinition if it is not valid. Names of actions that are not
+    registered in this process are not checked."""
+    load_modules(settings.imports)
+    offer_shipped()
+    return _compiled(text, filename, settings, None, effects=True)
+
+
+def _compiled(
+    data: bytes | str, filename: str, settings: Settings, known: Collection[str] | None, *, effects: bool
+) -> Compiled:
+    definition = read_definition(data, filename=filename)
     compiled = compile_document(definition, limits=limits_of(settings), actions=known)
-    return data, check_actions(compiled, lambda name: CORE.find(name) or user_actions.find(name), effects=effects)
+    return check_actions(compiled, lambda name: CORE.find(name) or user_actions.find(name), effects=effects)
 
 
 def _instead(file: Path, name: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
@@ -15,6 +15,7 @@ from detent.documents.rehearsal import RehearsalDocument, RehearsalProgressDocum
 from detent.documents.workflows import (
     DiffDocument,
     DraftDocument,
+    PlannedChangeDocument,
     PublishedDocument,
     SavedWorkflowAnswer,
     VersionDocument,
@@ -26,6 +27,8 @@ from detent.errors import InvalidInput
 Definition = Mapping[str, Any] | str | Path
 #: The number of a version, or the draft.
 Version = int | Literal["draft"]
+#: The form of a definition.
+Form = Literal["steps", "graph", "rule"]
 #: Hears how far a rehearsal is.
 Progress = Callable[[RehearsalProgressDocument], object]
 #: Seconds that a rehearsal may take beside the usual time of a request.
@@ -66,17 +69,36 @@ def create(definition: Definition, *, draft: bool | None = None) -> Call[TaggedW
     )
 
 
-def save(definition: Definition, *, draft: bool | None = None, if_match: str | None = None) -> Call[SavedWorkflow]:
+def save(
+    definition: Definition,
+    *,
+    draft: bool | None = None,
+    if_match: str | None = None,
+    folder: str | None = None,
+    unlock: bool | None = None,
+) -> Call[SavedWorkflow]:
     """Save a workflow: create it, or add a version if no version has this definition.
 
     With `draft` save its draft: anything that can be read, with its problems in `workflow.draft`. `if_match` is the
-    `etag` of the workflow or draft that was edited. Raise PreconditionFailed if it has changed since then."""
+    `etag` of the workflow or draft that was edited. Raise PreconditionFailed if it has changed since then. `folder` is
+    the folder of files that the definition comes from. Raise Conflict if another folder manages the workflow, unless
+    `unlock` is true."""
     kind, body = written_definition(definition)
     headers = {"Content-Type": kind, **_if_match(if_match)}
     where = url_path("workflows", _name(definition, body))
     # With `if_match` a retry is not safe: it fails after our own first save just as after another client's.
     is_safe = if_match is None
-    return Call("PUT", where, _saved, query=given(draft=draft), body=body, headers=headers, repeatable=is_safe)
+    query = given(draft=draft, folder=folder, unlock=unlock)
+    return Call("PUT", where, _saved, query=query, body=body, headers=headers, repeatable=is_safe)
+
+
+def plan(definitions: Iterable[tuple[str, str]], *, folder: str | None = None) -> Call[list[PlannedChangeDocument]]:
+    """Return what saving definitions would change, up to 200 of them. Each is (name of its file, text). Nothing is
+    changed."""
+    written = [{"file": file, "text": text} for file, text in definitions]
+    body = msgspec.json.encode({"folder": folder, "definitions": written})
+    headers = {"Content-Type": _JSON}
+    return Call("POST", url_path("workflows", "plan"), _planned, body=body, headers=headers, repeatable=True)
 
 
 def rehearse(
@@ -101,9 +123,23 @@ def rehearse(
     )
 
 
-def get(workflow: str, *, version: Version | None = None) -> Call[TaggedWorkflow]:
-    """Return a workflow by its name or id, with its definition: that of the current version, or of the one given."""
-    return Call("GET", url_path("workflows", workflow), _workflow, query=given(version=version))
+def get(workflow: str, *, version: Version | None = None, form: Form | None = None) -> Call[TaggedWorkflow]:
+    """Return a workflow by its name or id, with its definition: that of the current version, or of the one given.
+
+    With `form` the definition is converted to that form. Raise InvalidInput with every reason if that cannot be."""
+    return Call("GET", url_path("workflows", workflow), _workflow, query=given(version=version, form=form))
+
+
+def text(workflow: str, *, version: Version | None = None, form: Form | None = None) -> Call[str]:
+    """Return the text of a definition as it was written, with its comments. With another `form` it is converted, and
+    written as YAML. Secrets of its trigger are `***`."""
+    query = [*given(version=version, form=form), ("as", "text")]
+    return Call("GET", url_path("workflows", workflow), lambda answer: answer.body.decode(), query=query)
+
+
+def unlock(workflow: str) -> Call[TaggedWorkflow]:
+    """Let a workflow be edited elsewhere than in the folder of files that manages it."""
+    return Call("POST", url_path("workflows", workflow, "unlock"), _workflow)
 
 
 def stats(workflow: str, *, days: int | None = None) -> Call[WorkflowStats]:
@@ -141,19 +177,21 @@ def publish(
     days: int | None = None,
     if_match: str | None = None,
     progress: Progress | None = None,
+    folder: str | None = None,
+    unlock: bool | None = None,
 ) -> Call[PublishedDocument]:
     """Make a version of the draft of a workflow. It is current at once unless `auto_activate` is false.
 
     `validate_parameters` also refuses templates that no input can render. `rehearse` runs the draft over recorded runs
     first: the answer has the `rehearsal`. With `strict` raise RehearsalFailed if a run would fail or a run in flight
     could not be moved. `days` bounds the finished runs, by default 7. `if_match` is the `etag` of the draft. `progress`
-    is called with the progress of the rehearsal."""
+    is called with the progress of the rehearsal. `folder` and `unlock` are as for `save`."""
     flags = given(autoActivate=auto_activate, validateParameters=validate_parameters)
     return Call(
         "POST",
         url_path("workflows", workflow, "publish"),
         one(PublishedDocument),
-        query=[*flags, *given(rehearse=rehearse, days=days)],
+        query=[*flags, *given(rehearse=rehearse, days=days, folder=folder, unlock=unlock)],
         headers=_if_match(if_match),
         repeatable=if_match is None,
         holds=LONGEST_REHEARSAL if rehearse else 0.0,
@@ -161,14 +199,18 @@ def publish(
     )
 
 
-def archive(workflow: str) -> Call[TaggedWorkflow]:
-    """Let nothing start runs of a workflow. Runs in flight go on, and runs that have not begun are cancelled."""
-    return Call("POST", url_path("workflows", workflow, "archive"), _workflow)
+def archive(workflow: str, *, folder: str | None = None, unlock: bool | None = None) -> Call[TaggedWorkflow]:
+    """Let nothing start runs of a workflow. Runs in flight go on, and runs that have not begun are cancelled.
+
+    `folder` and `unlock` are as for `save`."""
+    query = given(folder=folder, unlock=unlock)
+    return Call("POST", url_path("workflows", workflow, "archive"), _workflow, query=query)
 
 
-def reactivate(workflow: str) -> Call[TaggedWorkflow]:
-    """Let runs of an archived workflow be started again."""
-    return Call("POST", url_path("workflows", workflow, "reactivate"), _workflow)
+def reactivate(workflow: str, *, folder: str | None = None, unlock: bool | None = None) -> Call[TaggedWorkflow]:
+    """Let runs of an archived workflow be started again. `folder` and `unlock` are as for `save`."""
+    query = given(folder=folder, unlock=unlock)
+    return Call("POST", url_path("workflows", workflow, "reactivate"), _workflow, query=query)
 
 
 def versions(workflow: str, *, drafts: bool | None = None, limit: int = PAGE) -> Pages[VersionDocument]:
@@ -182,9 +224,10 @@ def version(workflow: str, number: int) -> Call[VersionDocument]:
     return Call("GET", url_path("workflows", workflow, "versions", str(number)), one(VersionDocument))
 
 
-def activate(workflow: str, number: int) -> Call[TaggedWorkflow]:
-    """Make a version of a workflow its current one. Runs in flight stay on their version."""
-    return Call("POST", url_path("workflows", workflow, "versions", str(number), "activate"), _workflow)
+def activate(workflow: str, number: int, *, unlock: bool | None = None) -> Call[TaggedWorkflow]:
+    """Make a version of a workflow its current one. Runs in flight stay on their version. `unlock` is as for `save`."""
+    where = url_path("workflows", workflow, "versions", str(number), "activate")
+    return Call("POST", where, _workflow, query=given(unlock=unlock))
 
 
 def diff(workflow: str, old: Version | None = None, new: Version | None = None) -> Call[DiffDocument]:
@@ -204,9 +247,9 @@ def discard_draft(workflow: str, *, if_match: str | None = None) -> Call[TaggedD
     return Call("DELETE", where, _draft, headers=_if_match(if_match), repeatable=is_safe)
 
 
-def delete(workflow: str) -> Call[TaggedWorkflow]:
-    """Delete a workflow. Its runs in flight go on, and its name is free again."""
-    return Call("DELETE", url_path("workflows", workflow), _workflow)
+def delete(workflow: str, *, unlock: bool | None = None) -> Call[TaggedWorkflow]:
+    """Delete a workflow. Its runs in flight go on, and its name is free again. `unlock` is as for `save`."""
+    return Call("DELETE", url_path("workflows", workflow), _workflow, query=given(unlock=unlock))
 
 
 def enable(workflow: str) -> Call[TaggedWorkflow]:
@@ -229,6 +272,11 @@ def _hearing(progress: Progress | None) -> Callable[[str], object] | None:
 _read_one: Final = one(TaggedWorkflow)
 _read_draft: Final = one(TaggedDraft)
 _read_saved: Final = bare(SavedWorkflowAnswer)
+_read_plan: Final = page(PlannedChangeDocument)
+
+
+def _planned(answer: Answer) -> list[PlannedChangeDocument]:
+    return _read_plan(answer).data
 
 
 def _workflow(answer: Answer) -> TaggedWorkflow:
@@ -278,7 +326,7 @@ def _name(definition: Definition, body: bytes) -> str:
         known = yaml.safe_load(body) if isinstance(definition, str | Path) else definition
     except yaml.YAMLError as error:
         raise InvalidInput(f"the definition cannot be read: {error}") from None
-    names = [known.get(key) for key in ("name", "id")] if isinstance(known, Mapping) else []
+    names = [known.get(key) for key in ("key", "name", "id")] if isinstance(known, Mapping) else []
     name = next((one for one in names if one is not None), None)
     if not isinstance(name, str) or not name:
         raise InvalidInput("the definition has no name; add `name: ...`")

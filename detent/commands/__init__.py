@@ -21,6 +21,7 @@ from detent.commands.context import CommandContext
 from detent.commands.control import ControlCommands
 from detent.commands.drafts import DraftCommands
 from detent.commands.dry_run.part import DryRunCommands
+from detent.commands.files.plan import PlanCommands
 from detent.commands.hierarchy import HierarchyCommands
 from detent.commands.items import ItemCommands
 from detent.commands.lists import ListCommands
@@ -70,6 +71,7 @@ class Commands:
         self.workflow_templates = WorkflowTemplateCommands(context, caller, self.drafts)
         self.document_templates = DocumentTemplateCommands(context, caller)
         self.versions = VersionCommands(context, caller, self.workflows, self.drafts)
+        self.plans = PlanCommands(context, caller, self.workflows)
         self.outlines = OutlineCommands(context, caller, self.runs, self.workflows, self.versions)
         self.starts = StartCommands(context, caller)
         self.dry_runs = DryRunCommands(context, caller, self.workflows, self.runs)

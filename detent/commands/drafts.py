@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from detent.auth.caller import Caller
 from detent.catalog.parameters import check_actions
 from detent.commands.context import CommandContext, CommandPart
+from detent.commands.files.lock import ELSEWHERE, Edit, check_lock, with_label
 from detent.commands.moves import MoveCommands
 from detent.commands.rehearsal import RehearsalCommands, RehearsalRequest, RehearsalResult
 from detent.commands.runs import RunCommands
@@ -81,17 +83,21 @@ class DraftCommands(CommandPart):
         valid: bool = False,
         unpublished: bool = False,
         new: bool = False,
+        edit: Edit = ELSEWHERE,
     ) -> DraftAnswer:
         """Save the draft of a workflow, which is created if the name is new. No version is made.
 
         The draft only has to be a document with a name; its problems are stored with it. With `valid`, raise
         InvalidDefinition if it has any. With `unpublished`, raise InvalidDefinition if the workflow is active or
         archived. With `new`, raise NameTaken if there is a workflow of that name. `expected` is the revision of the
-        draft to replace, 0 if there must be none."""
+        draft to replace, 0 if there must be none. Raise ManagedByFiles if `edit` does not come from the folder of files
+        that manages the workflow."""
         known = await self._workflows.known_actions()
         draft, problems = await asyncio.to_thread(self._read, data, filename, known)
         if valid and problems:
             raise InvalidDefinition(problems=problems)
+        with suppress(NotFound):
+            check_lock(await self._workflows.get(draft.name), edit)
         saved = await self._store.save_draft(draft, expected=expected, unpublished=unpublished, new=new)
         match saved:
             case SavedDraft():
@@ -160,6 +166,7 @@ class DraftCommands(CommandPart):
         expected: int | None = None,
         check_parameters: bool = False,
         rehearsal: RehearsalRequest | None = None,
+        edit: Edit = ELSEWHERE,
     ) -> PublishAnswer:
         """Make a version of the draft of a workflow, or find the version that has its text.
 
@@ -177,10 +184,12 @@ class DraftCommands(CommandPart):
                 raise _changed(row.name)
             if row.status == "archived":
                 raise _archived(row)
+            check_lock(row, edit)
             if draft is None:
                 # Read the row after the draft: a publish that removed the draft meanwhile has made its version current.
                 return await self._published(await self._workflows.get(key), activate=activate)
             compiled, blocked = await self._workflows.pin(draft.source)
+            compiled = with_label(compiled, edit)
             await self._check(compiled, blocked, check_parameters=check_parameters)
             tried = None if rehearsal is None else await self._rehearse(row, compiled, draft, rehearsal)
             version = await self._workflows.as_version(row.id, compiled, draft.source)

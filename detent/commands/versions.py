@@ -79,14 +79,15 @@ class VersionCommands(CommandPart):
             draft = await self._drafts.get(row)
             compiled = await self._workflows.compile(draft.source)
             version = await asyncio.to_thread(new_version, self._tenant, row.id, compiled, draft.source)
-            return compiled.graph, _settings(version.facts())
+            return compiled.graph, settings_of(version.facts())
         graph, stored = await self.get(row, number)
         if stored.facts is None:
             raise NotFound(f"the workflow {row.name!r} has no version {number}")
-        return graph, _settings(stored.facts)
+        return graph, settings_of(stored.facts)
 
 
-def _settings(facts: VersionFacts) -> dict[str, Any]:
+def settings_of(facts: VersionFacts) -> dict[str, Any]:
+    """Return everything that the definition of a version says beside its graph."""
     trigger = json.loads(facts.trigger)
     others = {name: trigger[name] for name in ("queue", "priority") if name in trigger}
     if "payload" in trigger:

@@ -12,14 +12,16 @@ from typing import Final, NamedTuple
 from detent.catalog.parameters import check_actions
 from detent.commands.catalog.pins import MOST_NAMES, Pinned, has_probes, pin_actions
 from detent.commands.context import CommandPart
+from detent.commands.files.lock import ELSEWHERE, Edit, check_lock, folder_of, with_label
 from detent.errors import Conflict, InvalidDefinition, NameTaken, NotFound, PreconditionFailed, Problem
 from detent.forms.compile import FORMS, compile_document, is_live_at_save
 from detent.forms.compiled import Compiled, TriggerDefinition, TriggerType
+from detent.forms.conversion.convert import Converted, convert
 from detent.forms.definition import read_definition
 from detent.forms.rules.entity_fields import check_fields
 from detent.forms.schedule import next_slots
 from detent.graph import codec
-from detent.graph.check import called_workflows, pinned_versions
+from detent.graph.check import called_workflows, pinned_actions, pinned_versions
 from detent.graph.model import Graph
 from detent.ids import WORKFLOW, InvalidId, parse
 from detent.instant import Instant
@@ -27,6 +29,7 @@ from detent.store.rows import NewVersion, SavedVersion, Unsaved, WorkflowRow
 from detent.store.trigger_rows import NewTrigger
 from detent.values.fields import shown
 from detent.values.nearest import nearest
+from detent.values.folders import LABEL, folder_in
 
 _PAGE: Final = 200
 #: How many workflows are read to find a workflow that starts itself through its children.
@@ -70,6 +73,11 @@ class WorkflowCommands(CommandPart):
         served = self._engine.served.all()
         return await pin_actions(self._store, self._tenant, compiled, served, context.connections, versions)
 
+    async def convert(self, source: str, form: str) -> Converted:
+        """Convert a definition to a form. Raise NotConvertible with everything that the form cannot hold."""
+        limits = self._context.limits
+        return await asyncio.to_thread(lambda: convert(read_definition(source), form, limits=limits))
+
     async def save(
         self,
         data: bytes | str,
@@ -77,19 +85,21 @@ class WorkflowCommands(CommandPart):
         filename: str | None = None,
         replace: bool = False,
         expected: tuple[int, Instant] | None = None,
+        edit: Edit = ELSEWHERE,
     ) -> tuple[WorkflowRow, SavedVersion, Compiled]:
         """Store a definition: a new workflow, or with `replace` a new version of the workflow of that name.
 
         `expected` is (version, updated_at) of the workflow to replace. Raise PreconditionFailed if it has changed.
         A child that does not exist may be saved later and is a warning of what is returned. Raise InvalidDefinition if
-        the workflow would start itself.
+        the workflow would start itself. Raise ManagedByFiles if `edit` does not come from the folder of the workflow.
         """
-        compiled = await self.check(data, filename=filename)
+        compiled = with_label(await self.check(data, filename=filename), edit)
         if replace:
             with suppress(NotFound):
                 row = await self.get(compiled.name)
                 if row.status == "archived":
                     raise Conflict(f"the workflow {row.name!r} is archived; reactivate it first")
+                check_lock(row, edit)
         return await self.store(compiled, data, replace=replace, expected=expected)
 
     async def check(self, data: bytes | str, *, filename: str | None = None) -> Compiled:
@@ -161,9 +171,23 @@ class WorkflowCommands(CommandPart):
         """Return workflows ordered by name, from the first name after `after` on."""
         return await self._store.workflows(self._tenant, limit=limit, after=after, enabled=enabled, status=status)
 
-    async def activate(self, key: str, number: int) -> WorkflowRow:
+    async def unlock(self, key: str) -> WorkflowRow:
+        """Let a workflow be edited elsewhere than in the files that manage it: make a version without their label."""
+        row = await self.get(key)
+        if folder_of(row) is None:
+            return row
+        pins = pinned_actions(await asyncio.to_thread(codec.decode, row.graph))
+        compiled, _ = await self.pin(row.source, versions=pins)
+        if folder_in(compiled.labels) is not None:
+            raise Conflict(f"the text of the workflow {row.name!r} has the label {LABEL!r} itself; remove it there")
+        found = dataclasses.replace(compiled, enabled=row.enabled)
+        saved, _, _ = await self.store(found, row.source, replace=True, expected=(row.version, row.updated_at))
+        return saved
+
+    async def activate(self, key: str, number: int, *, edit: Edit = ELSEWHERE) -> WorkflowRow:
         """Make a version of a workflow its current one. Runs in flight stay on their version."""
         row = await self.get(key)
+        check_lock(row, edit)
         if number <= 0:
             raise NotFound(f"the workflow {row.name!r} has no version {number}")
         prepared, stored = await self._context.workflows.version(row, number)
@@ -195,17 +219,18 @@ class WorkflowCommands(CommandPart):
             case _:
                 raise NotFound(f"the workflow {row.name!r} has no version {number}")
 
-    async def archive(self, key: str) -> WorkflowRow:
+    async def archive(self, key: str, *, edit: Edit = ELSEWHERE) -> WorkflowRow:
         """Let nothing start runs of a workflow until it is reactivated. Runs in flight go on, and runs that have not
         begun are cancelled when their time comes. Its triggers stay as they are, and do not fire."""
-        return await self._change_status(key, "archived")
+        return await self._change_status(key, "archived", edit)
 
-    async def reactivate(self, key: str) -> WorkflowRow:
+    async def reactivate(self, key: str, *, edit: Edit = ELSEWHERE) -> WorkflowRow:
         """Let runs of an archived workflow be started again. Its schedules continue with their next slot."""
-        return await self._change_status(key, "active")
+        return await self._change_status(key, "active", edit)
 
-    async def _change_status(self, key: str, status: str) -> WorkflowRow:
+    async def _change_status(self, key: str, status: str, edit: Edit) -> WorkflowRow:
         row = await self.get(key)
+        check_lock(row, edit)
         slots = await self._slots(row) if status == "active" and row.status == "archived" else []
         by = self._caller.name
         before = await self._store.change_status(self._tenant, row.id, status, slots=slots, by=by)
@@ -242,10 +267,11 @@ class WorkflowCommands(CommandPart):
         self._context.workflows.forget(self._tenant, row)
         return await self.get(key)
 
-    async def delete(self, key: str) -> tuple[WorkflowRow, Instant]:
+    async def delete(self, key: str, *, edit: Edit = ELSEWHERE) -> tuple[WorkflowRow, Instant]:
         """Delete a workflow and return it with the time of its deletion. Its name is free, its triggers are
         deleted, and its runs continue. Raise Conflict if it has a form that is published, and is active."""
         row = await self.get(key)
+        check_lock(row, edit)
         at = await self._store.delete_workflow(self._tenant, row.id, unless_active=not is_live_at_save(row.form))
         if at is Unsaved.ACTIVE:
             raise Conflict(f"the workflow {row.name!r} is active: archive it first")

@@ -26,7 +26,9 @@ class WorkflowDocument(msgspec.Struct, kw_only=True, omit_defaults=True):
 
     `status` is `draft`, `active` or `archived`. A workflow that was never activated has `current_version` 0 and the
     definition of its draft. `version` is there if a version was asked for; trigger, labels, description and definition
-    are then those of that version. `warnings` are remarks on a definition that was just saved."""
+    are then those of that version. `warnings` are remarks on a definition that was just saved. `managed_by` is the
+    folder of files that manages it: it is edited there. `fingerprint` is there if a form was asked for: definitions of
+    all forms that mean the same have the same one."""
 
     id: str
     name: str
@@ -46,6 +48,8 @@ class WorkflowDocument(msgspec.Struct, kw_only=True, omit_defaults=True):
     draft: DraftSummary | None = None
     definition: dict[str, Json] | None = None
     warnings: list[str] = []
+    managed_by: str | None = None
+    fingerprint: str | None = None
 
 
 class DraftDocument(msgspec.Struct, kw_only=True):
@@ -138,6 +142,23 @@ class VersionDocument(msgspec.Struct):
     checksum: str
     inserted_at: datetime
     definition: dict[str, Json]
+
+
+class PlannedChangeDocument(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """What the save of a definition would do: `create`, `change`, `unchanged`, or nothing because it is `invalid`.
+
+    `current_version` is the version that it would replace. `changes` say what differs, a line each. `archived`: the
+    workflow would be reactivated."""
+
+    file: str
+    name: str | None
+    form: str | None
+    change: str
+    current_version: int
+    changes: list[str] = []
+    problems: list[FieldProblem] = []
+    warnings: list[str] = []
+    archived: bool = False
 
 
 class SavedWorkflowAnswer(msgspec.Struct):

@@ -27,6 +27,8 @@ class ScopeCheck:
     noun: ClassVar = "step"
     a_noun: ClassVar = "a step"
     map_key: ClassVar = "for_each"
+    #: The names that the view of a step is read by.
+    views: ClassVar[tuple[str, ...]] = ("steps",)
 
     def __init__(self, kinds: Mapping[str, StepKind | None], upstream: Upstream, problems: Problems) -> None:
         self._kinds = kinds
@@ -43,6 +45,18 @@ class ScopeCheck:
         if read.reference.path[0] not in also:
             self._report(read, self._problem(read.reference, reader))
         self._also = ()
+
+    def check_planned(self, read: Read, reader: str, also: tuple[str, ...] = ()) -> None:
+        """Report what is wrong with one read of an expression that is evaluated before `reader` has an attempt."""
+        self.check(read, reader, also)
+
+    def check_edge(self, read: Read, source: str) -> None:
+        """Report what is wrong with one read of the condition of an edge from `source`, which reads that step too."""
+        match read.reference.path:
+            case (root, str(name), *rest) if root in self.views and name == source:
+                self._report(read, self._part(f"{root}.{name}", rest, self._parts_of(name)))
+            case _:
+                self.check_planned(read, source)
 
     def check_map(self, written: WrittenMap, reader: str) -> None:
         """Report what is wrong with the reads of a map: those of its list, and of what it collects."""

@@ -7,19 +7,23 @@ from __future__ import annotations
 
 import base64
 import binascii
+import json
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from enum import StrEnum
 from typing import Any, Final
 
 from detent.errors import InvalidDefinition
 from detent.expressions import Reference
 from detent.forms.compiled import TriggerDefinition, TriggerType
+from detent.forms.definition import read_definition
 from detent.forms.schedule import CRON_FIELDS, plain, read_schedule
 from detent.forms.templates import condition
 from detent.values.durations import SECONDS
 from detent.values.fields import Fields, Problems, described, shown
 from detent.values.http_body import is_header_name
+from detent.values.yaml import dump_yaml
 
 # Types of events: `order.paid`. A trigger names one type, or a prefix: `order.*`, `*`.
 
@@ -326,3 +330,26 @@ def without_secrets(definition: dict[str, Any]) -> dict[str, Any]:
     secrets = signature["secrets"] if isinstance(signature["secrets"], list) else [signature["secrets"]]
     hidden = [HIDDEN if isinstance(secret, str) else secret for secret in secrets]
     return {**definition, "trigger": {**trigger, "signature": {**signature, "secrets": hidden}}}
+
+
+def text_without_secrets(source: str) -> tuple[str, str]:
+    """Return a stored text without the secrets of its trigger, and its media type. Comments and the order of keys stay
+    as they were written, unless a secret cannot be found in the text as it is."""
+    kind = "application/json" if source.lstrip().startswith("{") else "application/yaml"
+    definition = read_definition(source)
+    shown = without_secrets(definition)
+    if shown == definition:
+        return source, kind
+    for hidden in (HIDDEN, json.dumps(HIDDEN)):  # a secret without quotes needs them: an asterisk is an alias in YAML
+        text = source
+        for secret in _written_secrets(definition):
+            text = text.replace(secret, hidden)
+        with suppress(InvalidDefinition):
+            if read_definition(text) == shown:
+                return text, kind
+    return (json.dumps(shown, indent=2, ensure_ascii=False) if kind.endswith("json") else dump_yaml(shown)), kind
+
+
+def _written_secrets(definition: dict[str, Any]) -> list[str]:
+    secrets = definition["trigger"]["signature"]["secrets"]
+    return [one for one in (secrets if isinstance(secrets, list) else [secrets]) if isinstance(one, str)]

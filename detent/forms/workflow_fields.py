@@ -9,13 +9,18 @@ from typing import Any, Final
 
 from detent.forms.compiled import TriggerDefinition, TriggerType
 from detent.forms.payload_schema import PayloadSchema, check_schema
-from detent.graph.model import Step
+from detent.graph.model import FailurePolicy, Step
+from detent.values.durations import SECONDS
 from detent.values.fields import Fields
 
 DEFAULT_QUEUE: Final = "default"
 _LONGEST_DESCRIPTION: Final = 10_000
 _MOST_LABELS: Final = 64
 _LONGEST_LABEL: Final = 200
+MOST_PARALLEL: Final = 100_000
+MOST_VARS: Final = 1_000
+#: What a limit of time is if there is none. A value of null counts as not written.
+NONE: Final = "none"
 
 
 class OnUnhandled(StrEnum):
@@ -23,6 +28,9 @@ class OnUnhandled(StrEnum):
 
     FAIL = "fail"
     SETTLE = "settle"
+
+
+POLICIES: Final = {OnUnhandled.FAIL: FailurePolicy.FAIL_FAST, OnUnhandled.SETTLE: FailurePolicy.SETTLE}
 
 
 def read_description(fields: Fields) -> str | None:
@@ -61,6 +69,22 @@ def read_trigger_schema(
     refused = PayloadSchema(schema).problems({})
     warning = "the body of a run that cron starts is {}, and this schema refuses it"
     return schema, tuple(f"{fields.at(name)}: {warning} ({problem})" for problem in refused[:1])
+
+
+def read_vars(fields: Fields) -> dict[str, Any]:
+    """Read the constants of a workflow."""
+    found = fields.mapping("vars") or {}
+    if len(found) > MOST_VARS:
+        fields.problems.add("vars", f"has {len(found)} variables; at most {MOST_VARS} are allowed")
+    return found
+
+
+def read_limit(fields: Fields, name: str, usual: float | None, *, unit: float = SECONDS) -> float | None:
+    """Read a limit of time in seconds; `none` is no limit. `unit` is what a bare number counts."""
+    if fields.get(name) == NONE:
+        return None
+    found = fields.duration(name, unit=unit, zero=False)
+    return usual if found is None else found
 
 
 def placed(steps: Collection[Step], queue: str | None, priority: int | None) -> tuple[Step, ...]:

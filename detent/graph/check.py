@@ -38,6 +38,14 @@ def pinned_versions(graph: Graph) -> dict[str, int]:
     return {step: version for step, version in pins.items() if isinstance(version, int)}
 
 
+def pinned_actions(graph: Graph) -> dict[str, str]:
+    """Return the version that a graph pins of each action that is data, and of each probe."""
+    configs = (step.config for step in graph.steps if step.kind is StepKind.ACTION and "version" in step.config)
+    probes = (step.probe for step in graph.steps if step.probe is not None)
+    found = {str(config["action"]): str(config["version"]) for config in configs}
+    return found | {probe.action: probe.version for probe in probes if probe.version is not None}
+
+
 def called_actions(graph: Graph) -> list[tuple[str, str]]:
     """Return (step, action) of each step that calls an action."""
     return _called(graph, StepKind.ACTION, "action")

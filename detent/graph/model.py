@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
-#: The names that expressions of the graph form and of rules use (see `Graph.scope`).
+#: The names that expressions of the steps form, of the graph form and of rules use (see `Graph.scope`).
+STEPS_SCOPE: Final = "steps"
 GRAPH_SCOPE: Final = "graph"
 RULE_SCOPE: Final = "rule"
 

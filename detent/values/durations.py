@@ -51,6 +51,18 @@ def _parse_text(text: str, unit: float) -> float:
     return math.fsum(float(number) * _UNITS[name] for name, number in parts.items())
 
 
+def write_duration(seconds: float) -> str:
+    """Write a duration as people do: `1h30m`, `45s`, `0.25s`. Less than a microsecond is not written."""
+    whole = round(seconds)
+    if abs(seconds - whole) >= 1e-6:
+        return f"{seconds:.6f}".rstrip("0") + "s"
+    parts = []
+    for unit in ("d", "h", "m", "s"):
+        count, whole = divmod(whole, round(_UNITS[unit]))
+        parts += [f"{count}{unit}"] if count else []
+    return "".join(parts) or "0s"
+
+
 def _refused(message: str, unit: float) -> InvalidInput:
     counted = "milliseconds" if unit == MILLISECONDS else "seconds"
     return InvalidInput(f'{message}; write for example "500ms", "30s", "5m", "2h", "1d" or a number of {counted}')

@@ -115,3 +115,17 @@ async def test_an_upgrade_that_cannot_be_is_refused_with_words(api: Detent) -> N
         assert (answer.status, words in answer.text) == (400, True), answer.text
     odd = await api.call("POST", WHERE, json={"dryrun": "x"})
     assert odd.status == 400
+
+
+async def test_an_upgrade_is_no_edit_of_what_files_manage_and_no_change_of_its_file(api: Detent) -> None:
+    await add(api, "1.0.0", "/find")
+    text = json.dumps({"name": "plain", "tasks": steps(find={"q": "x"})})
+    await api.call("PUT", "/api/v1/workflows/plain?folder=shop", data=text)
+    await add(api, "1.1.0", "/v2/find")
+    plan = {"folder": "shop", "definitions": [{"text": text}]}
+    assert (await api.call("POST", "/api/v1/workflows/plan", json=plan)).json["data"][0]["change"] == "unchanged"
+    assert (await upgraded(api))["plain"]["new_version"] == 2
+    assert (await api.call("GET", "/api/v1/workflows/plain")).json["data"]["managed_by"] == "shop"
+    assert (await api.call("POST", "/api/v1/workflows/plan", json=plan)).json["data"][0]["change"] == "unchanged"
+    unlocked = (await api.call("POST", "/api/v1/workflows/plain/unlock")).json["data"]
+    assert (unlocked["current_version"], await pins(api, "plain")) == (3, (3, True, ["1.1.0"]))

@@ -13,7 +13,9 @@ from tests.docs.pages import Block, blocks_of
 from tests.servers import programs
 
 #: Commands that end by themselves, soon, and change nothing outside their folder.
-QUICK: Final = frozenset({"validate", "graph", "run", "--help", "--version", "apply", "doctor", "migrate", "test"})
+QUICK: Final = frozenset(
+    {"validate", "graph", "run", "--help", "--version", "apply", "doctor", "migrate", "test", "convert", "plan"}
+)
 LONGEST: Final = 30.0
 _TIME: Final = re.compile(r"\b[0-9.]+ ?(ms|s|m|h|d)\b")
 _ID: Final = re.compile(r"\b(run|wf)_[0-9a-z]+…?")

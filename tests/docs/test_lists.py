@@ -44,7 +44,7 @@ from detent.steps.templates.action import DocumentRequest
 from tests.docs.pages import DOCS, ROOT, headings, remarked_table, table, tables
 
 #: Kinds of the graph that the steps form cannot write.
-OTHER_FORMS = {StepKind.PYTHON, StepKind.FUNCTION, StepKind.CONDITION}
+OTHER_FORMS = {StepKind.PYTHON, StepKind.FUNCTION}
 PAGES_OF_OURS = {"/", "/plain", "/wh/{token}", "/webhook/workflow/resume/{token}"}
 
 
@@ -57,7 +57,7 @@ def test_every_key_of_the_steps_form_has_a_row() -> None:
     rows = {row[0] for one in tables("steps.md") if one.header[0] == "key" for row in one.rows}
     known = _words(form, "_FIELDS") | _words(step, "_ALL_FIELDS") | _words(kinds, "_RETRY_BLOCK")
     known |= _words(kinds, "_WAIT_FIELDS") | _words(triggers, "_BLOCK_FIELDS")
-    known |= _words(triggers, "_SIGNATURE_FIELDS") | set(vars(step)["_REPEAT"].all())
+    known |= _words(triggers, "_SIGNATURE_FIELDS") | set(vars(step)["REPEAT_FIELDS"].all())
     # Other spellings, and what a heading is about, stand in the text.
     text = (DOCS / "steps.md").read_text()
     elsewhere = {"steps", "retry", "sleep", "wait_for_webhook"}

@@ -10,6 +10,8 @@ export type Workflow = Schemas["WorkflowDocument"];
 export type SavedWorkflow = Schemas["SavedWorkflowAnswer"];
 /** The version that a publish made or found, and the rehearsal if one was asked for. */
 export type Published = Schemas["PublishedDocument"];
+/** What the save of a definition would do. */
+export type PlannedChange = Schemas["PlannedChangeDocument"];
 /** What a draft would do to recorded runs. */
 export type Rehearsal = Schemas["RehearsalDocument"];
 /** The draft of a workflow, with the problems that keep it from being published. */

@@ -44,4 +44,4 @@ export type {
   WorkflowTemplates,
 } from "./templates.js";
 export type { NewTrigger, TriggerChange, TriggerFilter, Triggers } from "./triggers.js";
-export type { Definition, DiffOptions, PublishOptions, Tagged, WorkflowFilter, Workflows } from "./workflows.js";
+export type { Definition, DiffOptions, EditOptions, Form, PublishOptions, ReadOptions, Tagged, WorkflowFilter, Workflows } from "./workflows.js";

@@ -3159,6 +3159,9 @@ export interface paths {
         /**
          * Get a workflow
          * @description Return a workflow by id or by name, with its definition as it was written. Its `ETag` is for `If-Match`.
+         *
+         *     With `form` the definition is converted, and `fingerprint` is that of its graph. A form that cannot hold the
+         *     workflow is refused (400, `not_convertible`) with every step and edge that it cannot hold.
          */
         get: operations["getWorkflow"];
         /**
@@ -3166,6 +3169,9 @@ export interface paths {
          * @description Save a definition. It becomes a new version only if no version has its text; otherwise that version becomes the
          *     current one. Runs in flight stay on their version. A form that has to be published is saved as a draft, and so is
          *     every form with `draft`: the current version stays as it is.
+         *
+         *     A workflow that a folder of files manages is refused (409, `managed_by_files`), unless `folder` names that folder or
+         *     `unlock` is true. A save with `folder` sets the label `managed-by`.
          */
         put: operations["saveWorkflow"];
         post?: never;
@@ -3659,6 +3665,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/workflows/{workflow}/unlock": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Unlock a workflow that files manage
+         * @description Let the workflow be edited elsewhere than in the folder of files that manages it. It gets a version without the
+         *     label `managed-by`. Applying the folder locks it again. A workflow that no files manage stays as it is.
+         */
+        post: operations["unlockWorkflow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/workflows/{workflow}/versions": {
         parameters: {
             query?: never;
@@ -3734,6 +3761,27 @@ export interface paths {
         get: operations["getVersionGraph"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflows/plan": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Say what saving definitions would change
+         * @description Compare definitions with what is stored. Nothing is written. A definition that is not valid, or that another
+         *     folder of files manages, is `invalid`, with its problems.
+         */
+        post: operations["planWorkflows"];
         delete?: never;
         options?: never;
         head?: never;
@@ -5061,6 +5109,24 @@ export interface components {
             data: components["schemas"]["PastAttemptDocument"][];
             next_cursor?: string | null;
         };
+        /** PlannedChangeDocument */
+        PlannedChangeDocument: {
+            /** @default false */
+            archived: boolean;
+            change: string;
+            changes?: string[];
+            current_version: number;
+            file: string;
+            form: string | null;
+            name: string | null;
+            problems?: components["schemas"]["FieldProblem"][];
+            warnings?: string[];
+        };
+        /** Many[PlannedChangeDocument] */
+        PlannedChangeDocumentPage: {
+            data: components["schemas"]["PlannedChangeDocument"][];
+            next_cursor?: string | null;
+        };
         /** ProbeDocument */
         ProbeDocument: {
             action: string;
@@ -5995,6 +6061,7 @@ export interface components {
             description: string | null;
             draft?: components["schemas"]["DraftSummary"] | null;
             enabled: boolean;
+            fingerprint?: string | null;
             form: string;
             id: string;
             /** Format: date-time */
@@ -6002,6 +6069,7 @@ export interface components {
             labels: {
                 [key: string]: string;
             };
+            managed_by?: string | null;
             name: string;
             status: string;
             task_count: number;
@@ -18894,6 +18962,16 @@ export interface operations {
         parameters: {
             query?: {
                 /**
+                 * @description `json`, or `text`: only the definition, with its comments if the form is its own.
+                 * @example text
+                 */
+                as?: string;
+                /**
+                 * @description The form of the definition: `steps`, `graph` or `rule`; as stored by default.
+                 * @example graph
+                 */
+                form?: string;
+                /**
                  * @description A number or `draft`; the current version by default.
                  * @example 1
                  */
@@ -18918,6 +18996,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["WorkflowDocumentAnswer"];
+                    "application/yaml": unknown;
                 };
             };
             /** @description The request is invalid; `details` says where. */
@@ -18957,6 +19036,16 @@ export interface operations {
                  * @example false
                  */
                 draft?: boolean;
+                /**
+                 * @description The id of the folder of files that the edit comes from.
+                 * @example shop
+                 */
+                folder?: string;
+                /**
+                 * @description Edit it although a folder of files manages it.
+                 * @example false
+                 */
+                unlock?: boolean;
             };
             header?: {
                 /**
@@ -19080,7 +19169,18 @@ export interface operations {
     };
     deleteWorkflow: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description The id of the folder of files that the edit comes from.
+                 * @example shop
+                 */
+                folder?: string;
+                /**
+                 * @description Edit it although a folder of files manages it.
+                 * @example false
+                 */
+                unlock?: boolean;
+            };
             header?: {
                 /**
                  * @description The `ETag` of the state that may be replaced; 412 if it has changed.
@@ -19157,7 +19257,18 @@ export interface operations {
     };
     archiveWorkflow: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description The id of the folder of files that the edit comes from.
+                 * @example shop
+                 */
+                folder?: string;
+                /**
+                 * @description Edit it although a folder of files manages it.
+                 * @example false
+                 */
+                unlock?: boolean;
+            };
             header?: never;
             path: {
                 /**
@@ -19177,6 +19288,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["WorkflowDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
                 };
             };
             /** @description Not allowed from this origin or under this host name. */
@@ -19761,10 +19881,20 @@ export interface operations {
                  */
                 days?: number;
                 /**
+                 * @description The id of the folder of files that the edit comes from.
+                 * @example shop
+                 */
+                folder?: string;
+                /**
                  * @description `report`: rehearse the draft first. `strict`: and refuse it if need be.
                  * @example strict
                  */
                 rehearse?: "report" | "strict";
+                /**
+                 * @description Edit it although a folder of files manages it.
+                 * @example false
+                 */
+                unlock?: boolean;
                 /**
                  * @description Also refuse templates that no input can render.
                  * @example false
@@ -19856,7 +19986,18 @@ export interface operations {
     };
     reactivateWorkflow: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description The id of the folder of files that the edit comes from.
+                 * @example shop
+                 */
+                folder?: string;
+                /**
+                 * @description Edit it although a folder of files manages it.
+                 * @example false
+                 */
+                unlock?: boolean;
+            };
             header?: never;
             path: {
                 /**
@@ -19876,6 +20017,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["WorkflowDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
                 };
             };
             /** @description Not allowed from this origin or under this host name. */
@@ -21159,6 +21309,77 @@ export interface operations {
             };
         };
     };
+    unlockWorkflow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The workflow's id or its name.
+                 * @example order-processing
+                 */
+                workflow: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The workflow as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowDocumentAnswer"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description It has changed since it was read. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
     listWorkflowVersions: {
         parameters: {
             query?: {
@@ -21276,7 +21497,18 @@ export interface operations {
     };
     activateWorkflowVersion: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description The id of the folder of files that the edit comes from.
+                 * @example shop
+                 */
+                folder?: string;
+                /**
+                 * @description Edit it although a folder of files manages it.
+                 * @example false
+                 */
+                unlock?: boolean;
+            };
             header?: never;
             path: {
                 /**
@@ -21301,6 +21533,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["WorkflowDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
                 };
             };
             /** @description Not allowed from this origin or under this host name. */
@@ -21381,6 +21622,72 @@ export interface operations {
             };
             /** @description Not found. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    planWorkflows: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    definitions: {
+                        file?: string;
+                        text: string;
+                    }[];
+                    folder?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description What each save would do. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlannedChangeDocumentPage"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The body is larger than its limit. */
+            413: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -1,4 +1,4 @@
-import type { Diff, Draft, Published, Rehearsal, SavedWorkflow, Version, Workflow } from "./documents.js";
+import type { Diff, Draft, PlannedChange, Published, Rehearsal, SavedWorkflow, Version, Workflow } from "./documents.js";
 import { InvalidArgument } from "./errors.js";
 import type { BodyOf, Http, QueryOf } from "./http.js";
 import { from, pages } from "./paging.js";
@@ -13,6 +13,15 @@ export type WorkflowFilter = Omit<QueryOf<"get", typeof ALL>, "cursor">;
 
 /** How a draft is published. `ifMatch` is the `ETag` of the draft. */
 export type PublishOptions = QueryOf<"post", `${typeof ONE}/publish`> & { ifMatch?: string };
+
+/** The form of a definition. */
+export type Form = "steps" | "graph" | "rule";
+
+/** Which definition is read: of a version, and in which form. */
+export type ReadOptions = { version?: number | "draft"; form?: Form };
+
+/** Where an edit comes from: a folder of files. With `unlock` it ignores that another folder manages the workflow. */
+export type EditOptions = { folder?: string; unlock?: boolean };
 
 /** Which versions are compared: numbers, or `draft`. */
 export type DiffOptions = QueryOf<"get", `${typeof ONE}/diff`>;
@@ -32,10 +41,13 @@ export class Workflows {
   }
 
   /** Create a workflow, or give it a new version if the definition differs. With `ifMatch` only if its `etag` is still
-   * that one, else PreconditionFailed. */
-  async save(definition: Definition, options: { ifMatch?: string; draft?: boolean } = {}): Promise<SavedWorkflow> {
+   * that one, else PreconditionFailed. Conflict if a folder of files manages it, unless `folder` is that one. */
+  async save(
+    definition: Definition,
+    options: EditOptions & { ifMatch?: string; draft?: boolean } = {},
+  ): Promise<SavedWorkflow> {
     const path = { workflow: nameOf(definition) };
-    const query = options.draft === undefined ? {} : { draft: options.draft };
+    const { ifMatch: _, ...query } = options;
     return await this.#http.call("put", ONE, { path, query, ...sent(definition, matching(options.ifMatch)) });
   }
 
@@ -60,9 +72,26 @@ export class Workflows {
     return (await this.#http.call("post", ALL, sent(definition, {}))).data;
   }
 
-  /** A workflow by its id or name, with its definition. */
-  async get(workflow: string): Promise<Tagged> {
-    const response = await this.#http.send("get", ONE, { path: { workflow } });
+  /** What saving definitions would change, up to 200 of them. Nothing is changed. */
+  async plan(definitions: { file: string; text: string }[], options: { folder?: string } = {}): Promise<PlannedChange[]> {
+    const body = { ...options, definitions };
+    return (await this.#http.call("post", `${ALL}/plan`, { body, repeatable: true })).data;
+  }
+
+  /** The text of a definition as it was written, with its comments; with another `form`, converted to YAML. */
+  async text(workflow: string, options: ReadOptions = {}): Promise<string> {
+    const query = { ...reading(options), as: "text" };
+    return await (await this.#http.send("get", ONE, { path: { workflow }, query })).text();
+  }
+
+  /** Let a workflow be edited elsewhere than in the folder of files that manages it. */
+  async unlock(workflow: string): Promise<Workflow> {
+    return (await this.#http.call("post", `${ONE}/unlock`, { path: { workflow }, repeatable: true })).data;
+  }
+
+  /** A workflow by its id or name, with its definition; with `form`, converted to that form. */
+  async get(workflow: string, options: ReadOptions = {}): Promise<Tagged> {
+    const response = await this.#http.send("get", ONE, { path: { workflow }, query: reading(options) });
     const { data } = (await response.json()) as { data: Workflow };
     return { ...data, etag: response.headers.get("etag") ?? undefined };
   }
@@ -84,8 +113,8 @@ export class Workflows {
   }
 
   /** Make a version the current one. Runs in flight stay on theirs. */
-  async activate(workflow: string, number: number): Promise<Workflow> {
-    const parts = { path: { workflow, number: String(number) }, repeatable: true };
+  async activate(workflow: string, number: number, query: EditOptions = {}): Promise<Workflow> {
+    const parts = { path: { workflow, number: String(number) }, query, repeatable: true };
     return (await this.#http.call("post", `${ONE}/versions/{number}/activate`, parts)).data;
   }
 
@@ -105,18 +134,18 @@ export class Workflows {
   }
 
   /** Let nothing start it, and its triggers not fire. Runs in flight go on; those that have not begun are cancelled. */
-  async archive(workflow: string): Promise<Workflow> {
-    return (await this.#http.call("post", `${ONE}/archive`, { path: { workflow }, repeatable: true })).data;
+  async archive(workflow: string, query: EditOptions = {}): Promise<Workflow> {
+    return (await this.#http.call("post", `${ONE}/archive`, { path: { workflow }, query, repeatable: true })).data;
   }
 
   /** Let an archived workflow be started again. */
-  async reactivate(workflow: string): Promise<Workflow> {
-    return (await this.#http.call("post", `${ONE}/reactivate`, { path: { workflow }, repeatable: true })).data;
+  async reactivate(workflow: string, query: EditOptions = {}): Promise<Workflow> {
+    return (await this.#http.call("post", `${ONE}/reactivate`, { path: { workflow }, query, repeatable: true })).data;
   }
 
   /** Put a workflow away. Its runs in flight go on. */
-  async delete(workflow: string): Promise<Workflow> {
-    return (await this.#http.call("delete", ONE, { path: { workflow } })).data;
+  async delete(workflow: string, query: EditOptions = {}): Promise<Workflow> {
+    return (await this.#http.call("delete", ONE, { path: { workflow }, query })).data;
   }
 
   /** Let it be started again. */
@@ -128,6 +157,13 @@ export class Workflows {
   async disable(workflow: string): Promise<Workflow> {
     return (await this.#http.call("post", `${ONE}/disable`, { path: { workflow }, repeatable: true })).data;
   }
+}
+
+function reading({ version, form }: ReadOptions): { version?: string; form?: string } {
+  return {
+    ...(version === undefined ? {} : { version: String(version) }),
+    ...(form === undefined ? {} : { form }),
+  };
 }
 
 export function matching(etag: string | undefined): Record<string, string> {

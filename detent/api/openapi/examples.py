@@ -58,6 +58,14 @@ PUBLISHED: Final[dict[str, Any]] = {
     "warnings": [],
     "rehearsal": None,
 }
+PLANNED: Final[dict[str, Any]] = {
+    "file": "orders.yaml",
+    "name": "order-processing",
+    "form": "steps",
+    "change": "change",
+    "current_version": 2,
+    "changes": ["step charge: retry.attempts: 3 -> 5"],
+}
 DIFF: Final[dict[str, Any]] = {
     "workflow_id": _WORKFLOW,
     "workflow": "order-processing",

@@ -11,6 +11,7 @@ from litestar.openapi.spec import Schema
 from litestar.openapi.spec.enums import OpenAPIType
 from litestar.params import FromPath
 
+from detent.api.edits import EDIT_NAMES, FOLDER, UNLOCK, read_edit
 from detent.api.etags import expected_revision, revision_tag
 from detent.api.filters import read_version_page
 from detent.api.openapi import examples
@@ -37,6 +38,7 @@ from detent.api.routes.workflows import (
     show_workflow,
 )
 from detent.commands.drafts import PublishAnswer
+from detent.commands.files.lock import Edit
 from detent.commands.rehearsal import USUAL_DAYS, RehearsalRequest
 from detent.commands.versions import VersionDiff
 from detent.documents.answers import Many, One
@@ -65,7 +67,7 @@ _MESSAGE: Final = "the request cannot be read"
 _REPORT: Final = "report"
 _STRICT: Final = "strict"
 _REHEARSE: Final = Schema(type=OpenAPIType.STRING, enum=[_REPORT, _STRICT])
-_PUBLISH_NAMES: Final = aliases("auto_activate", "validate_parameters", "rehearse", "days")
+_PUBLISH_NAMES: Final = aliases("auto_activate", "validate_parameters", "rehearse", "days", *EDIT_NAMES)
 _IF_MATCH: Final = header("If-Match", "The `ETag` of the draft; 412 if it was saved again since.", '"d3"')
 _NOW: Final = answers(200, One[WorkflowDocument], "The workflow as it is now.", examples.one(examples.WHOLE_WORKFLOW))
 _SHOWN: Final[dict[str, Any]] = {
@@ -73,6 +75,12 @@ _SHOWN: Final[dict[str, Any]] = {
     "status_code": 200,
     "operation_class": Plain,
     "responses": {**_NOW, **refusals(403, 404, 409)},
+}
+#: A request that edits a workflow: a folder of files may manage it.
+_EDITED: Final[dict[str, Any]] = {
+    **_SHOWN,
+    "operation_class": operation(FOLDER, UNLOCK),
+    "responses": {**_NOW, **refusals(400, 403, 404, 409)},
 }
 #: Defaults are left out of the steps and edges of a difference, as they are left out of definitions.
 _USUAL_STEP: Final = as_plain(Step("", "http"))  # type: ignore[arg-type]
@@ -91,6 +99,8 @@ _USUAL_EDGE: Final = as_plain(Edge("", ""))
             "rehearse", _REHEARSE, "`report`: rehearse the draft first. `strict`: and refuse it if need be.", "strict"
         ),
         query("days", INTEGER, "With `rehearse`: finished runs of so many days, by default 7.", 7),
+        FOLDER,
+        UNLOCK,
         _IF_MATCH,
     ),
     responses={
@@ -110,6 +120,7 @@ async def publish_workflow(request: AnyRequest, workflow: FromPath[str]) -> Resp
     mode, days = values.one("rehearse", _rehearse_of), values.one("days", days_of)
     if days is not None and not mode:
         values.add_problem("days", "is for a rehearsal; add rehearse=report or rehearse=strict")
+    edit = read_edit(values)
     values.refuse(_MESSAGE)
     bound = commands(request)
     expected = expected_revision(request.headers.get("if-match"), await bound.workflows.get(workflow))
@@ -124,6 +135,7 @@ async def publish_workflow(request: AnyRequest, workflow: FromPath[str]) -> Resp
             expected=expected,
             check_parameters=bool(checks),
             rehearsal=asked if mode else None,
+            edit=edit,
         )
         return _published(done)
 
@@ -152,17 +164,24 @@ def _published(done: PublishAnswer) -> PublishedDocument:
     )
 
 
-@post(BASE + "/{workflow:str}/archive", summary="Archive a workflow", **_SHOWN)
+@post(BASE + "/{workflow:str}/archive", summary="Archive a workflow", **_EDITED)
 async def archive_workflow(request: AnyRequest, workflow: FromPath[str]) -> WorkflowAnswer:
     """Let nothing start runs of the workflow. Runs in flight go on; runs that have not begun are cancelled when their
     time comes. Its triggers stay as they are and do not fire."""
-    return await show_workflow(request, await commands(request).workflows.archive(workflow))
+    return await show_workflow(request, await commands(request).workflows.archive(workflow, edit=_edit(request)))
 
 
-@post(BASE + "/{workflow:str}/reactivate", summary="Reactivate an archived workflow", **_SHOWN)
+@post(BASE + "/{workflow:str}/reactivate", summary="Reactivate an archived workflow", **_EDITED)
 async def reactivate_workflow(request: AnyRequest, workflow: FromPath[str]) -> WorkflowAnswer:
     """Let runs of an archived workflow be started again. Its schedules continue with their next slot."""
-    return await show_workflow(request, await commands(request).workflows.reactivate(workflow))
+    return await show_workflow(request, await commands(request).workflows.reactivate(workflow, edit=_edit(request)))
+
+
+def _edit(request: AnyRequest) -> Edit:
+    values = QueryValues.of_query(request.scope["query_string"], aliases(*EDIT_NAMES))
+    edit = read_edit(values)
+    values.refuse(_MESSAGE)
+    return edit
 
 
 @get(
@@ -209,12 +228,13 @@ async def get_workflow_version(
     return Response(One(await asyncio.to_thread(version_document, version, row.version)))
 
 
-@post(BASE + "/{workflow:str}/versions/{number:int}/activate", summary="Make a version the current one", **_SHOWN)
+@post(BASE + "/{workflow:str}/versions/{number:int}/activate", summary="Make a version the current one", **_EDITED)
 async def activate_workflow_version(
     request: AnyRequest, workflow: FromPath[str], number: FromPath[int]
 ) -> WorkflowAnswer:
     """Make an older or a newer version the current one. Runs in flight stay on their version."""
-    return await show_workflow(request, await commands(request).workflows.activate(workflow, number))
+    row = await commands(request).workflows.activate(workflow, number, edit=_edit(request))
+    return await show_workflow(request, row)
 
 
 @get(

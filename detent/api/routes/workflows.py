@@ -11,6 +11,7 @@ from typing import Any, Final
 from litestar import Response, delete, get, post, put
 from litestar.params import FromPath
 
+from detent.api.edits import EDIT_NAMES, FOLDER, UNLOCK, read_edit
 from detent.api.etags import etag_of, expected_revision, expected_state, revision_tag
 from detent.api.filters import WorkflowPage, read_workflow_page
 from detent.api.openapi import examples
@@ -37,23 +38,29 @@ from detent.api.request import (
     flag_of,
     tenant_of,
     version_of,
+    word_of,
 )
 from detent.catalog.manifest_schema import published_schema
-from detent.commands.drafts import DRAFT, problems_of
+from detent.commands.drafts import DRAFT, VersionKey, problems_of
+from detent.commands.files.lock import Edit, folder_of
 from detent.documents.answers import FieldProblem, Many, One
 from detent.documents.workflows import DraftSummary, SavedWorkflowAnswer, WorkflowDocument
-from detent.errors import InvalidDefinition, NotFound, Problem
-from detent.forms.compile import Form, form_of, name_in
+from detent.errors import InvalidDefinition, NotConvertible, NotFound, Problem
+from detent.forms.compile import Form, form_of, is_code, name_in
+from detent.forms.conversion.convert import Converted
 from detent.forms.definition import read_definition
-from detent.forms.triggers import without_secrets
+from detent.forms.triggers import text_without_secrets, without_secrets
 from detent.graph import codec
 from detent.ids import WORKFLOW, show
 from detent.instant import Instant, as_datetime
 from detent.store.rows import DraftRow, VersionRow, WorkflowRow
 from detent.values.limits import DEFINITION_LIMIT
+from detent.values.yaml import dump_yaml
 
 BASE: Final = "/api/v1/workflows"
 _TAGS: Final = ["workflows"]
+_TEXT: Final = "text"
+_JSON: Final = "json"
 _IF_MATCH: Final = header(
     "If-Match", "The `ETag` of the state that may be replaced; 412 if it has changed.", '"v1.1771754700000000"'
 )
@@ -84,7 +91,8 @@ WorkflowAnswer = Response[One[WorkflowDocument]]
 async def create_workflow(request: AnyRequest) -> WorkflowAnswer:
     """Create a workflow from a definition in JSON or YAML. A name that is taken is a conflict; PUT saves a new
     version. A form that has to be published is saved as a draft, which a second POST replaces."""
-    data, filename, wants_draft = await request.body(), filename_of(request), _wants_draft(request)
+    data, filename = await request.body(), filename_of(request)
+    wants_draft, _ = _read_save(request, "draft")
     form = await asyncio.to_thread(_form, data, filename)
     if form.is_live_at_save and not wants_draft:
         row, _, compiled = await commands(request).workflows.save(data, filename=filename)
@@ -99,7 +107,7 @@ async def create_workflow(request: AnyRequest) -> WorkflowAnswer:
     BASE + "/{workflow:str}",
     tags=_TAGS,
     summary="Create a workflow or give it a new version",
-    operation_class=operation(_DRAFT, _IF_MATCH, body=DEFINITION),
+    operation_class=operation(_DRAFT, FOLDER, UNLOCK, _IF_MATCH, body=DEFINITION),
     responses={
         **answers(
             200,
@@ -115,18 +123,26 @@ async def create_workflow(request: AnyRequest) -> WorkflowAnswer:
 async def save_workflow(request: AnyRequest, workflow: FromPath[str]) -> Response[SavedWorkflowAnswer]:
     """Save a definition. It becomes a new version only if no version has its text; otherwise that version becomes the
     current one. Runs in flight stay on their version. A form that has to be published is saved as a draft, and so is
-    every form with `draft`: the current version stays as it is."""
-    data, filename, wants_draft = await request.body(), filename_of(request), _wants_draft(request)
+    every form with `draft`: the current version stays as it is.
+
+    A workflow that a folder of files manages is refused (409, `managed_by_files`), unless `folder` names that folder or
+    `unlock` is true. A save with `folder` sets the label `managed-by`."""
+    data, filename = await request.body(), filename_of(request)
+    wants_draft, edit = _read_save(request, "draft", *EDIT_NAMES)
     old = await _old(request, workflow)
     form = await asyncio.to_thread(_checked_form, data, filename, workflow if old is None else old.name)
     if_match = request.headers.get("if-match")
     if wants_draft or not form.is_live_at_save:
         expected = expected_revision(if_match, old)
-        draft = await commands(request).drafts.save(data, filename=filename, expected=expected, valid=not wants_draft)
+        draft = await commands(request).drafts.save(
+            data, filename=filename, expected=expected, valid=not wants_draft, edit=edit
+        )
         answer = await show_workflow(request, draft.workflow, tag=draft.revision)
         return _saved(answer, created=draft.created, changed=True)
     state = expected_state(if_match, old)
-    row, saved, compiled = await commands(request).workflows.save(data, filename=filename, replace=True, expected=state)
+    row, saved, compiled = await commands(request).workflows.save(
+        data, filename=filename, replace=True, expected=state, edit=edit
+    )
     answer = await show_workflow(request, row, warnings=compiled.warnings)
     return _saved(answer, created=saved.created, changed=saved.created or saved.changed)
 
@@ -161,28 +177,75 @@ async def list_workflows(request: AnyRequest) -> Many[WorkflowDocument]:
     **{
         **_SHOWN,
         "operation_class": operation(
-            query("version", TEXT, "A number or `draft`; the current version by default.", "1")
+            query("version", TEXT, "A number or `draft`; the current version by default.", "1"),
+            query(
+                "form", TEXT, "The form of the definition: `steps`, `graph` or `rule`; as stored by default.", "graph"
+            ),
+            query(
+                "as", TEXT, "`json`, or `text`: only the definition, with its comments if the form is its own.", "text"
+            ),
+            texts=("application/yaml",),
         ),
         "responses": {**_NOW, **refusals(400, 404)},
     },
 )
-async def get_workflow(request: AnyRequest, workflow: FromPath[str]) -> WorkflowAnswer:
-    """Return a workflow by id or by name, with its definition as it was written. Its `ETag` is for `If-Match`."""
-    values = QueryValues.of_query(request.scope["query_string"], aliases("version"))
-    number = values.one("version", version_of)
+async def get_workflow(request: AnyRequest, workflow: FromPath[str]) -> Response[Any]:
+    """Return a workflow by id or by name, with its definition as it was written. Its `ETag` is for `If-Match`.
+
+    With `form` the definition is converted, and `fingerprint` is that of its graph. A form that cannot hold the
+    workflow is refused (400, `not_convertible`) with every step and edge that it cannot hold."""
+    values = QueryValues.of_query(request.scope["query_string"], aliases("version", "form", "as"))
+    number, form, kind = values.one("version", version_of), values.one("form", word_of), values.one("as", _text_or_json)
     values.refuse("the workflow cannot be read")
     row = await commands(request).workflows.get(workflow)
+    found: Converted | None = None
+    if kind == _TEXT or form is not None:
+        source = await _source(request, row, number)
+        found = None if form is None else await commands(request).workflows.convert(source, form)
+        if kind == _TEXT:
+            return await asyncio.to_thread(_text_answer, source, found)
     if number is None:
-        return await show_workflow(request, row)
-    if number == DRAFT:
+        answer = await show_workflow(request, row)
+    elif number == DRAFT:
         draft = await commands(request).drafts.get(row)
         at, tag = row._replace(source=draft.source, form=draft.form), revision_tag(draft.revision)
         document = await asyncio.to_thread(workflow_document, at, draft=draft)
-        return Response(One(document), headers={"ETag": tag})
-    graph, version = await commands(request).versions.get(row, number)
-    document = await asyncio.to_thread(workflow_document, row_at(row, version), step_count=len(graph.steps))
-    document.current_version, document.version = row.version, number
-    return Response(One(document), headers={"ETag": etag_of(row)})
+        answer = Response(One(document), headers={"ETag": tag})
+    else:
+        graph, version = await commands(request).versions.get(row, number)
+        document = await asyncio.to_thread(workflow_document, row_at(row, version), step_count=len(graph.steps))
+        document.current_version, document.version = row.version, number
+        answer = Response(One(document), headers={"ETag": etag_of(row)})
+    if form is not None and found is not None:
+        document = answer.content.data
+        document.form, document.fingerprint = form, found.fingerprint
+        document.definition = without_secrets(found.document)
+    return answer
+
+
+async def _source(request: AnyRequest, row: WorkflowRow, number: VersionKey | None) -> str:
+    """Return the text of a version; by default of the current one, or of the draft if there is no version."""
+    if is_code(row.form):
+        raise NotConvertible(f"the workflow {row.name!r} is Python code, and has no form")
+    if number is None and row.version:
+        return row.source
+    if number is None or number == DRAFT:
+        return (await commands(request).drafts.get(row)).source
+    return (await commands(request).versions.get(row, number))[1].source
+
+
+def _text_answer(source: str, found: Converted | None) -> Response[str]:
+    if found is None or found.is_same:
+        text, kind = text_without_secrets(source)
+    else:
+        text, kind = dump_yaml(without_secrets(found.document)), "application/yaml"
+    return Response(text, media_type=kind)
+
+
+def _text_or_json(text: str) -> str:
+    if text not in (_TEXT, _JSON):
+        raise ValueError(f"must be {_JSON} or {_TEXT}")
+    return text
 
 
 @delete(
@@ -190,7 +253,7 @@ async def get_workflow(request: AnyRequest, workflow: FromPath[str]) -> Workflow
     tags=_TAGS,
     summary="Delete a workflow",
     status_code=200,
-    operation_class=operation(_IF_MATCH),
+    operation_class=operation(FOLDER, UNLOCK, _IF_MATCH),
     responses={
         **answers(200, One[WorkflowDocument], "The workflow was deleted at `deleted_at`."),
         **refusals(403, 404, 409, 412),
@@ -199,10 +262,13 @@ async def get_workflow(request: AnyRequest, workflow: FromPath[str]) -> Workflow
 async def delete_workflow(request: AnyRequest, workflow: FromPath[str]) -> WorkflowAnswer:
     """Delete a workflow. Its name is free again, and it cannot be started any more. Runs in flight go on to their end.
     All its runs can still be found by their ids. An active workflow of a form that is published is archived first."""
+    values = QueryValues.of_query(request.scope["query_string"], aliases(*EDIT_NAMES))
+    edit = read_edit(values)
+    values.refuse("the workflow cannot be deleted")
     if_match = request.headers.get("if-match")
     if if_match is not None:
         expected_state(if_match, await commands(request).workflows.get(workflow))
-    row, at = await commands(request).workflows.delete(workflow)
+    row, at = await commands(request).workflows.delete(workflow, edit=edit)
     document = await asyncio.to_thread(workflow_document, row, deleted_at=at)
     return Response(One(document))
 
@@ -257,6 +323,7 @@ def workflow_document(
         deleted_at=None if deleted_at is None else as_datetime(deleted_at),
         draft=summary,
         definition=without_secrets(read_definition(source)) if whole and source else None,
+        managed_by=folder_of(row),
     )
 
 
@@ -291,11 +358,12 @@ def _saved(answer: WorkflowAnswer, *, created: bool, changed: bool) -> Response[
     return Response(body, status_code=201 if created else 200, headers=answer.headers)
 
 
-def _wants_draft(request: AnyRequest) -> bool:
-    values = QueryValues.of_query(request.scope["query_string"], aliases("draft"))
-    wanted = values.one("draft", flag_of)
+def _read_save(request: AnyRequest, *names: str) -> tuple[bool, Edit]:
+    """Return whether a draft is saved, and where the edit comes from."""
+    values = QueryValues.of_query(request.scope["query_string"], aliases(*names))
+    wanted, edit = values.one("draft", flag_of), read_edit(values)
     values.refuse("the workflow cannot be saved")
-    return bool(wanted)
+    return bool(wanted), edit
 
 
 def _form(data: bytes, filename: str | None) -> Form:

@@ -1,8 +1,8 @@
-"""`detent workflows list|show|enable|disable|delete`"""
+"""`detent workflows list|show|unlock|enable|disable|delete`"""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, cast
 
 import typer
 import yaml
@@ -85,13 +85,16 @@ def show_workflow(
     version: Annotated[
         str | None, typer.Option("--version", metavar="N|draft", help="This version, not the current one.")
     ] = None,
+    form: Annotated[
+        str | None, typer.Option("--form", metavar="FORM", help="Show it in this form: steps, graph or rule.")
+    ] = None,
     as_json: Json = False,
     url: Url = None,
     database: Database = None,
 ) -> None:
     """Show a workflow with its definition."""
     wanted = None if version is None else read_version(version, "--version")
-    document = _ask(workflows.get(workflow, version=wanted), url, database)
+    document = _ask(workflows.get(workflow, version=wanted, form=cast(workflows.Form | None, form)), url, database)
     if as_json:
         print_json(document)
         return
@@ -104,6 +107,7 @@ def show_workflow(
             ("draft", _draft(document)),
             ("trigger", document["trigger"]),
             ("changed", f"{local(document['updated_at'])} ({ago(document['updated_at'])})"),
+            ("managed by", plain(f"the files of folder {folder!r}" if (folder := document.get("managed_by")) else "")),
             ("labels", plain("  ".join(f"{key}={value}" for key, value in document["labels"].items()))),
         ]
     )
@@ -134,6 +138,17 @@ def enable_workflow(workflow: Workflow, as_json: Json = False, url: Url = None, 
 def disable_workflow(workflow: Workflow, as_json: Json = False, url: Url = None, database: Database = None) -> None:
     """Allow no start of a workflow. Its runs in flight go on."""
     _print_workflow(_ask(workflows.disable(workflow), url, database), as_json=as_json)
+
+
+def unlock_workflow(workflow: Workflow, as_json: Json = False, url: Url = None, database: Database = None) -> None:
+    """Let a workflow be edited elsewhere than in the folder of files that manages it.
+
+    It gets a version without the label of the folder. `detent apply` of the folder locks it again."""
+    document = _ask(workflows.unlock(workflow), url, database)
+    if as_json:
+        print_json(document)
+    else:
+        out.print(f"unlocked  {plain(document['name'])} version {document['current_version']}")
 
 
 def delete_workflow(
@@ -172,6 +187,7 @@ def _state(workflow: Document) -> str:
 def add_to(app: typer.Typer) -> None:
     app.command("list")(list_workflows)
     app.command("show")(show_workflow)
+    app.command("unlock")(unlock_workflow)
     app.command("enable")(enable_workflow)
     app.command("disable")(disable_workflow)
     app.command("delete")(delete_workflow)

@@ -13,6 +13,7 @@ from detent.catalog.update import compare
 from detent.commands.catalog.connectors import CatalogCommands
 from detent.commands.catalog.rows import definition_of
 from detent.commands.context import CommandContext, CommandPart
+from detent.commands.files.lock import Edit, folder_of, with_label
 from detent.commands.workflows import WorkflowCommands
 from detent.errors import InvalidDefinition, InvalidInput, Problem
 from detent.forms.compile import FORMS
@@ -135,7 +136,8 @@ class UpgradeCommands(CommandPart):
 
     async def _save(self, row: WorkflowRow, compiled: Compiled, found: WorkflowUpgrade) -> None:
         """Make the new version current, unless the workflow has changed since it was read."""
-        version = await self._workflows.as_version(row.id, compiled, row.source)
+        managed = with_label(compiled, Edit(folder_of(row)))  # an upgrade is no edit: files manage it as before
+        version = await self._workflows.as_version(row.id, managed, row.source)
         saved = await self._store.save_workflow(
             version._replace(enabled=row.enabled), replace=True, expected=(row.version, row.updated_at)
         )

@@ -18,29 +18,38 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from detent.forms.aliases import read_scope, scope_check
 from detent.forms.compiled import USUAL_CONTEXT, Compiled, Limits
 from detent.forms.definition import checked_document
+from detent.forms.entity_trigger import read_start
 from detent.forms.graph.node import WrittenEdge, WrittenNode, read_node
-from detent.forms.graph.scope import GraphScope
 from detent.forms.kinds import user_actions
 from detent.forms.names import read_priority, read_queue
 from detent.forms.scope import ITEM_NAMES
 from detent.forms.templates import needed_language, template_reads
 from detent.forms.text_tests import read_text_tests
-from detent.forms.triggers import TRIGGER_FIELDS, read_trigger
-from detent.forms.workflow_fields import OnUnhandled, placed, read_description, read_labels, read_trigger_schema
+from detent.forms.triggers import TRIGGER_FIELDS
+from detent.forms.workflow_fields import (
+    MOST_PARALLEL,
+    POLICIES,
+    OnUnhandled,
+    placed,
+    read_description,
+    read_labels,
+    read_limit,
+    read_trigger_schema,
+    read_vars,
+)
 from detent.graph.check import cycles, describe_cycle, same_name, upstream
 from detent.graph.model import (
     GRAPH_SCOPE,
     ContextSnapshot,
     Edge,
-    FailurePolicy,
     Graph,
     Overflow,
     SnapshotMode,
     StepKind,
 )
-from detent.values.durations import SECONDS
 from detent.values.fields import Fields, Problems, described, inside, shown
 
 FORM: Final = "graph"
@@ -48,14 +57,13 @@ _LIMITS: Final = Limits()
 FIELDS: Final = (
     *("id", "displayName", "description", "form", "startNode", "startNodes", "nodes", "triggerSchema", "enabled"),
     *("vars", "output", "labels", "queue", "priority", "maxDuration", "maxParallel", "onUnhandled", "contextSnapshot"),
+    *("onePerHero", "scope"),
     *TRIGGER_FIELDS,
     "tests",
 )
 _ID: Final = re.compile(r"[a-z0-9-]+")
 _LONGEST_ID: Final = 200
-_MAX_DURATION: Final = 3600.0
-_MOST_PARALLEL: Final = 100_000
-_MOST_VARS: Final = 1_000
+MAX_DURATION: Final = 3600.0
 SNAPSHOT_FIELDS: Final = ("mode", "keys", "maxBytes", "overflow")
 LARGEST_CONTEXT: Final = 1024 * 1024 * 1024
 
@@ -74,24 +82,26 @@ def compile_graph(
     nodes = _read_nodes(fields, limits, actions)
     is_whole = bool(nodes) and _has_few_edges(nodes, problems, limits)
     place = read_queue(fields), read_priority(fields)
-    settles = fields.choice("onUnhandled", OnUnhandled, OnUnhandled.FAIL) is OnUnhandled.SETTLE
-    duration = fields.duration("maxDuration", unit=SECONDS, zero=False)
+    scope = read_scope(fields, GRAPH_SCOPE)
+    # Only runs that read `context.data` have the usual limit of what they read.
+    usual = limits.context if scope == GRAPH_SCOPE else USUAL_CONTEXT
     graph = Graph(
         steps=placed([node.step() for node in nodes], *place),
         edges=tuple(_edges(nodes, problems)) if is_whole else (),
-        on_failure=FailurePolicy.SETTLE if settles else FailurePolicy.FAIL_FAST,
-        scope=GRAPH_SCOPE,
+        on_failure=POLICIES[fields.choice("onUnhandled", OnUnhandled, OnUnhandled.FAIL)],
+        scope=scope,
         output=fields.get("output"),
-        max_duration=_MAX_DURATION if duration is None else duration,
-        parallel=fields.integer("maxParallel", least=1, most=_MOST_PARALLEL),
-        vars=_vars(fields),
-        context=_context(fields, [node.name for node in nodes], limits.context),
+        max_duration=read_limit(fields, "maxDuration", MAX_DURATION),
+        one_per_hero=fields.boolean("onePerHero", False),
+        parallel=fields.integer("maxParallel", least=1, most=MOST_PARALLEL),
+        vars=read_vars(fields),
+        context=_context(fields, [node.name for node in nodes], usual),
     )
     if is_whole:
         _check_shape(graph, nodes, fields)
         _check_reads(graph, nodes, fields)
     graph = replace(graph, language=needed_language(graph))
-    trigger = read_trigger(fields)
+    trigger, rule = read_start(fields)
     schema, remarks = read_trigger_schema(fields, "triggerSchema", trigger)
     compiled = Compiled(
         name=_read_id(fields),
@@ -108,6 +118,7 @@ def compile_graph(
         trigger_schema=schema,
         step_descriptions={node.name: node.description for node in nodes if node.description is not None},
         warnings=(*(warning for node in nodes for warning in node.warnings), *_too_long(graph, nodes), *remarks),
+        rule=rule,
         tests=read_text_tests(fields.get("tests"), "tests", problems, graph),
         retried=frozenset(node.name for node in nodes if node.is_retried),
         limited=frozenset(node.name for node in nodes if node.is_limited),
@@ -116,23 +127,22 @@ def compile_graph(
     return compiled
 
 
+def id_problem(name: str) -> str | None:
+    """Return why a name cannot be the id of a workflow of this form, or `None`."""
+    if _ID.fullmatch(name):
+        return None
+    return f"{shown(name)} cannot be the id of a workflow: small letters, digits and - only"
+
+
 def _read_id(fields: Fields) -> str:
     if fields.get("id") is None:
         fields.problems.add("id", "is missing")
     name = fields.text("id", most=_LONGEST_ID) or ""
-    if name and not _ID.fullmatch(name):
-        rule = "small letters, digits and - only; put other text in displayName"
-        fields.problems.add("id", f"{shown(name)} cannot be the id of a workflow: {rule}")
+    if name and (problem := id_problem(name)):
+        fields.problems.add("id", f"{problem}; put other text in displayName")
     if fields.get("displayName") is None:
         fields.problems.add("displayName", "is missing: it is the name that people read")
     return name
-
-
-def _vars(fields: Fields) -> dict[str, Any]:
-    found = fields.mapping("vars") or {}
-    if len(found) > _MOST_VARS:
-        fields.problems.add("vars", f"has {len(found)} variables; at most {_MOST_VARS} are allowed")
-    return found
 
 
 def _context(fields: Fields, names: Collection[str], usual: ContextSnapshot) -> ContextSnapshot | None:
@@ -297,7 +307,7 @@ def _check_reads(graph: Graph, nodes: list[WrittenNode], fields: Fields) -> None
     """Report reads of templates and conditions that cannot be answered."""
     problems = fields.problems
     before = upstream(graph, [node.name for node in nodes])
-    scope = GraphScope({node.name: node.kind for node in nodes}, before, graph.vars, problems)
+    scope = scope_check(graph.scope, {node.name: node.kind for node in nodes}, before, graph.vars, problems)
     for node in nodes:
         for read in node.reads:
             scope.check(read, node.name, ITEM_NAMES if node.map is not None else ())

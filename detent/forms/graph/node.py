@@ -24,7 +24,7 @@ from detent.forms.kinds import (
 )
 from detent.forms.names import check_step_name, read_priority, read_queue
 from detent.forms.templates import Read, condition, template_reads
-from detent.forms.workflow_fields import read_description
+from detent.forms.workflow_fields import NONE, read_description
 from detent.graph.model import (
     FAILURES,
     NO_RETRY,
@@ -40,8 +40,8 @@ from detent.graph.model import (
     Step,
     StepKind,
 )
-from detent.values.durations import MILLISECONDS
-from detent.values.fields import Fields, Problems, described
+from detent.values.durations import MILLISECONDS, SECONDS
+from detent.values.fields import Fields, Problems, described, shown
 
 MAP_FIELDS: Final = MapFields("forEach", "maxParallel", "collect", "onItemFailure", "tolerate", "maxItems")
 REPEAT_FIELDS: Final = RepeatFields("until", "every", "factor", "maxWait", "giveUpAfter")
@@ -55,20 +55,21 @@ _TYPES: Final = {
 }
 _SHARED: Final = (
     *("id", "displayName", "description", "nodeType", "edges", "onFailure", "routePolicy", "join", "if"),
-    *("queue", "priority"),
+    *("queue", "priority", "delay"),
     "repeat",
     *MAP_FIELDS.all(),
 )
 NODE_FIELDS: Final = (*_SHARED, *dict.fromkeys(name for names in _TYPES.values() for name in names))
-EDGE_FIELDS: Final = ("targetNode", "when", "condition", "onError")
+EDGE_FIELDS: Final = ("targetNode", "when", "condition", "onError", "otherwise", "handles")
 POLICY_FIELDS: Final = ("timeoutMs", "retry", "rerenderOnRetry", "onCrash")
 RETRY_FIELDS: Final = ("maxAttempts", "baseDelayMs", "backoffFactor", "jitter", "maxDelayMs")
 MOST_ATTEMPTS: Final = 101
 LARGEST_FACTOR: Final = 100.0
 _LONGEST_NAME: Final = 200
+SHORTEST_LIMIT: Final = 0.001
 LONGEST_WAIT: Final = 10 * 365 * 86_400 * 1000.0
-_TIMEOUT: Final = 300.0
-_RETRY: Final = Retry(attempts=3)
+TIMEOUT: Final = 300.0
+RETRY: Final = Retry(attempts=3)
 _EXAMPLE: Final = "context.data['NODE'].total > 100"
 
 
@@ -99,7 +100,7 @@ class OnError(StrEnum):
     FALSE = "false"
 
 
-_ON: Final[dict[When, frozenset[Ending]]] = {
+ON: Final[dict[When, frozenset[Ending]]] = {
     When.SUCCESS: ON_SUCCESS,
     When.FAILURE: FAILURES,
     When.ALWAYS: ON_RAN,
@@ -148,6 +149,7 @@ class WrittenNode:
     repeat: Repeat | None = None
     repeat_reads: list[Read] = field(default_factory=list)
     title: str | None = None
+    delay: float | None = None
     description: str | None = None
 
     def step(self) -> Step:
@@ -160,6 +162,7 @@ class WrittenNode:
             join=self.join,
             retry=self.retry,
             timeout=self.timeout,
+            delay=self.delay,
             on_crash=self.on_crash,
             route=self.route,
             queue=self.queue,
@@ -186,6 +189,7 @@ def read_node(
     first_match = fields.choice("routePolicy", RoutePolicy, RoutePolicy.PARALLEL) is RoutePolicy.FIRST_MATCH
     node.route = Route.FIRST_MATCH if first_match else Route.PARALLEL
     node.queue, node.priority = read_queue(fields), read_priority(fields)
+    node.delay = fields.duration("delay", unit=SECONDS)
     _read_type(fields, node, actions)
     node.map = read_map(fields, MAP_FIELDS, node.kind)
     node.repeat, node.repeat_reads = read_repeat(fields, "repeat", REPEAT_FIELDS, node.kind)
@@ -257,7 +261,7 @@ def _read_action(fields: Fields, node: WrittenNode, actions: Collection[str] | N
     (node.reads if work.kind in TRIED_KINDS else node.planned_reads).extend(work.reads)
     node.warnings += work.warnings
     if work.kind in TRIED_KINDS:
-        _read_policies(fields, node, _RETRY, _TIMEOUT)
+        _read_policies(fields, node, RETRY, TIMEOUT)
     elif fields.get("policies") is not None:
         hint = "; give the wait a timeout in its parameters" if work.kind is StepKind.WAIT else ""
         fields.problems.add(fields.at("policies"), f"{action!r} has no attempts, so it has no policies{hint}")
@@ -266,12 +270,13 @@ def _read_action(fields: Fields, node: WrittenNode, actions: Collection[str] | N
 def _read_policies(fields: Fields, node: WrittenNode, retry: Retry, timeout: float | None) -> None:
     policies = Fields(fields.mapping("policies") or {}, fields.at("policies"), fields.problems)
     policies.refuse_unknown(POLICY_FIELDS)
-    limit = policies.number("timeoutMs", least=1, most=LONGEST_WAIT)
-    node.timeout = timeout if limit is None else limit * MILLISECONDS
+    node.is_limited = policies.get("timeoutMs") is not None
+    if policies.get("timeoutMs") != NONE:
+        limit = policies.number("timeoutMs", least=SHORTEST_LIMIT, most=LONGEST_WAIT)
+        node.timeout = timeout if limit is None else limit * MILLISECONDS
     node.rerender = policies.boolean("rerenderOnRetry", False)
     node.on_crash = read_on_crash(policies, "onCrash", node.kind, repeat=fields.get("repeat") is not None)
     written = policies.mapping("retry")
-    node.is_limited = limit is not None
     node.is_retried = written is not None
     node.retry = retry if written is None else _retry(Fields(written, policies.at("retry"), fields.problems))
 
@@ -283,13 +288,13 @@ def _retry(fields: Fields) -> Retry:
     delay = fields.number("baseDelayMs", least=0, most=LONGEST_WAIT)
     factor = fields.number("backoffFactor", least=1.0, most=LARGEST_FACTOR)
     longest = fields.number("maxDelayMs", least=0, most=LONGEST_WAIT)
-    first = _RETRY.delay if delay is None else delay * MILLISECONDS
+    first = RETRY.delay if delay is None else delay * MILLISECONDS
     retry = Retry(
-        attempts=_RETRY.attempts if attempts is None else max(1, attempts),
+        attempts=RETRY.attempts if attempts is None else max(1, attempts),
         delay=first,
-        factor=_RETRY.factor if factor is None else factor,
-        jitter=fields.boolean("jitter", _RETRY.jitter),
-        max_delay=max(_RETRY.max_delay, first) if longest is None else longest * MILLISECONDS,
+        factor=RETRY.factor if factor is None else factor,
+        jitter=fields.boolean("jitter", RETRY.jitter),
+        max_delay=max(RETRY.max_delay, first) if longest is None else longest * MILLISECONDS,
     )
     if longest is not None and retry.max_delay < first:
         fields.problems.add(fields.at("maxDelayMs"), f"is shorter than the first delay of {first * 1000:g} ms")
@@ -319,19 +324,36 @@ def _edge(fields: Fields) -> WrittenEdge | None:
     target = fields.text("targetNode", most=_LONGEST_NAME)
     if fields.get("targetNode") is None:
         fields.problems.add(fields.at("targetNode"), "is missing")
-    when = fields.choice("when", When, When.SUCCESS)
+    on = _endings(fields)
     text, reads = condition(fields, "condition", _EXAMPLE)
     if target is None:
         return None
     return WrittenEdge(
         target,
         fields.at("targetNode"),
-        on=_ON[when],
+        on=on,
         condition=text,
         reads=reads,
         false_on_error=_is_false_on_error(fields),
-        handles=when is not When.ALWAYS,
+        otherwise=fields.boolean("otherwise", False),
+        handles=fields.boolean("handles", fields.get("when") != When.ALWAYS.value),
     )
+
+
+def _endings(fields: Fields) -> frozenset[Ending]:
+    """Read the endings that satisfy an edge: a word, or a list of endings."""
+    when = fields.get("when")
+    if not isinstance(when, list):
+        return ON[fields.choice("when", When, When.SUCCESS)]
+    words = [ending.value for ending in Ending]
+    for number, word in enumerate(when):
+        if not isinstance(word, str) or word not in words:
+            given = shown(word) if isinstance(word, str) else described(word)
+            hint = fields.problems.did_you_mean(str(word), words)
+            fields.problems.add(f"{fields.at('when')}[{number}]", f"{given} is not one of {', '.join(words)}{hint}")
+    if not when:
+        fields.problems.add(fields.at("when"), f"is empty, so the edge is never taken; name some of {', '.join(words)}")
+    return frozenset(Ending(word) for word in when if isinstance(word, str) and word in words) or ON_SUCCESS
 
 
 def _is_false_on_error(fields: Fields) -> bool:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from detent.forms.aliases import SCOPES
 from detent.forms.graph.node import (
     LARGEST_FACTOR,
     LONGEST_WAIT,
     MOST_ATTEMPTS,
+    SHORTEST_LIMIT,
     NodeType,
     OnError,
     RoutePolicy,
@@ -19,7 +21,7 @@ from detent.forms.graph.node import (
 )
 from detent.forms.kinds import LARGEST_VERSION, MOST_ITEMS, MOST_PARALLEL_ITEMS
 from detent.forms.text_tests import MOST_TESTS
-from detent.graph.model import ItemFailure, Join, OnCrash, Overflow, SnapshotMode
+from detent.graph.model import Ending, ItemFailure, Join, OnCrash, Overflow, SnapshotMode
 
 Schema = dict[str, Any]
 
@@ -69,12 +71,14 @@ _POLICIES: Final[Schema] = {
     "description": "How the node is tried: a node with attempts only.",
     "type": ["object", "null"],
     "properties": {
-        "timeoutMs": _maybe(
-            "The longest that one attempt may take. The default of an action is 5 minutes; a child has none.",
-            "number",
-            minimum=1,
-            maximum=LONGEST_WAIT,
-        ),
+        "timeoutMs": {
+            "description": "The longest that one attempt may take, or none. The default of an action is 5 minutes; a "
+            "child has none.",
+            "anyOf": [
+                {"type": "number", "minimum": SHORTEST_LIMIT, "maximum": LONGEST_WAIT},
+                {"enum": ["none", None]},
+            ],
+        },
         "retry": {"$ref": "#/$defs/Retry"},
         "rerenderOnRetry": _maybe(
             "Whether attempt.number, attempt.at, now() and uuid() are those of each attempt. By default they are those "
@@ -112,12 +116,15 @@ _EDGE: Final[Schema] = {
     "required": ["targetNode"],
     "properties": {
         "targetNode": _text("The id of the node that it leads to.", 200),
-        "when": _choice(
-            "How the node must have ended: success, failure (a timeout too), always (success or failure), any (skipped "
-            "too). An edge with always takes care of no failure.",
-            [word.value for word in When],
-            When.SUCCESS.value,
-        ),
+        "when": {
+            "description": "How the node must have ended: success, failure (a timeout too), always (success or "
+            "failure), any (skipped too), or a list of endings. An edge with always takes care of no failure.",
+            "anyOf": [
+                {"enum": [*(word.value for word in When), None]},
+                {"type": "array", "items": {"enum": [ending.value for ending in Ending]}, "minItems": 1},
+            ],
+            "default": When.SUCCESS.value,
+        },
         "condition": _maybe(
             f"The edge is only taken if this is true: a condition {_EXPRESSION}.", ["string", "boolean"]
         ),
@@ -127,6 +134,16 @@ _EDGE: Final[Schema] = {
             "enum": [*(word.value for word in OnError), False, None],
             "default": OnError.FAIL.value,
         },
+        "otherwise": _maybe(
+            "Consider this edge last, and take it only if no edge before it takes care of the ending. onFailure is "
+            "such an edge.",
+            "boolean",
+            default=False,
+        ),
+        "handles": _maybe(
+            "Whether a failure that takes this edge counts as handled. By default it does, except with always.",
+            "boolean",
+        ),
     },
     "additionalProperties": False,
 }
@@ -185,6 +202,7 @@ _NODE: Final[Schema] = {
         "tolerate": _maybe("How many items may fail: a number, or a share such as 5%.", ["integer", "string"]),
         "maxItems": _maybe("A longer list fails the node.", "integer", minimum=1, maximum=MOST_ITEMS, default=10_000),
         "repeat": {"$ref": "#/$defs/Repeat"},
+        "delay": _maybe("The pause before its first attempt: seconds, or a duration.", ["number", "string"]),
         "edges": _maybe("Where it leads. With firstMatch their order counts.", "array", items={"$ref": "#/$defs/Edge"}),
         "onFailure": _maybe(
             "The node that runs if this one fails and none of its edges takes care of the failure.",
@@ -261,7 +279,7 @@ SCHEMA: Final[Schema] = {
             "Of runs that wait for a node of Detent, larger ones go first.", "integer", minimum=-1000, maximum=1000
         ),
         "maxDuration": _maybe(
-            "How long a run may take: a duration such as 90m, or a number of seconds.",
+            "How long a run may take: a duration such as 90m, a number of seconds, or none.",
             ["string", "number"],
             default="1h",
         ),
@@ -272,6 +290,12 @@ SCHEMA: Final[Schema] = {
             "What a failure does that no edge takes: it ends the run, or the other branches go on (settle).",
             ["fail", "settle"],
             "fail",
+        ),
+        "onePerHero": _maybe("A hero has at most one open run of this workflow.", "boolean", default=False),
+        "scope": _choice(
+            "Which names expressions use. A document that was converted from another form names that form here.",
+            list(SCOPES),
+            "graph",
         ),
         "tests": _maybe(
             "Tests of the workflow, which no version depends on. `detent test` runs them.",

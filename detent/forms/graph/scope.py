@@ -39,8 +39,9 @@ class GraphScope(ScopeCheck):
         super().__init__(kinds, upstream, problems)
         self._vars = variables
 
-    def check_planned(self, read: Read, reader: str) -> None:
-        """Report what is wrong with one read of an expression that is evaluated before `reader` has an attempt."""
+    def check_planned(self, read: Read, reader: str, also: tuple[str, ...] = ()) -> None:
+        """Report what is wrong with one read of an expression that is evaluated before `reader` has an attempt. Such an
+        expression knows no item of a map either."""
         self._report(read, self._attempt(read.reference) or self._problem(read.reference, reader))
 
     def check_edge(self, read: Read, source: str) -> None:
@@ -48,10 +49,8 @@ class GraphScope(ScopeCheck):
         match read.reference.path:
             case ("context", "data", str(name), *_) if name == source:
                 return
-            case ("steps", str(name), *rest) if name == source:
-                self._report(read, self._part(f"steps.{name}", rest, self._parts_of(name)))
             case _:
-                self.check_planned(read, source)
+                super().check_edge(read, source)
 
     def _problem(self, reference: Reference, reader: str | None) -> str | None:
         match reference.path:

@@ -28,9 +28,8 @@ from detent.forms.names import check_step_name, read_priority, read_queue, slug
 from detent.forms.rules.action_types import ACTION_TYPES, ActionType, Severity, infer_type
 from detent.forms.rules.conditions import FieldCondition, read_conditions
 from detent.forms.templates import Read, condition, template_reads
-from detent.forms.workflow_fields import read_description
+from detent.forms.workflow_fields import read_description, read_limit
 from detent.graph.model import NO_RETRY, Join, OnCrash, Repeat, Retry, Step, StepKind
-from detent.values.durations import SECONDS
 from detent.values.fields import Fields, Problems, described, shown
 from detent.values.limits import ID_LIMIT
 
@@ -45,8 +44,8 @@ ACTION_FIELDS: Final = (
 )
 LONGEST_NAME: Final = 200
 LARGEST_ORDER: Final = 1_000_000
-_TIMEOUT: Final = 300.0
-_RETRY: Final = Retry(attempts=3)
+TIMEOUT: Final = 300.0
+RETRY: Final = Retry(attempts=3)
 _EXAMPLE: Final = "total > 100"
 _ADDRESSES: Final = ("cc", "bcc", "reply_to")
 _LONGEST_STEP: Final = 64
@@ -304,13 +303,12 @@ def _set_work(fields: Fields, found: WrittenAction, work: Work) -> None:
     (found.reads if work.kind in TRIED_KINDS else found.planned_reads).extend(work.reads)
     found.warnings += work.warnings
     if work.kind in TRIED_KINDS:
-        _read_policies(fields, found, _RETRY, _TIMEOUT)
+        _read_policies(fields, found, RETRY, TIMEOUT)
 
 
 def _read_policies(fields: Fields, found: WrittenAction, retry: Retry, timeout: float | None) -> None:
-    limit = fields.duration("timeout", unit=SECONDS, zero=False)
-    found.timeout = timeout if limit is None else limit
-    found.is_limited = limit is not None
+    found.timeout = read_limit(fields, "timeout", timeout)
+    found.is_limited = fields.get("timeout") is not None
     found.retry = read_retry(fields, retry)
     found.is_retried = bool(fields.written(RETRY_FIELDS))
     found.rerender = fields.boolean("rerender_on_retry", False)

@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Final
 
+from detent.forms.aliases import read_scope, scope_check
 from detent.forms.compiled import Compiled, Limits, RuleFacts, TriggerDefinition, TriggerType
 from detent.forms.definition import checked_document
 from detent.forms.kinds import user_actions
@@ -33,10 +34,18 @@ from detent.forms.schedule import CRON_FIELDS, read_schedule
 from detent.forms.scope import ITEM_NAMES
 from detent.forms.templates import needed_language, template_reads
 from detent.forms.text_tests import read_text_tests
-from detent.forms.workflow_fields import OnUnhandled, placed, read_description, read_labels
+from detent.forms.workflow_fields import (
+    MOST_PARALLEL,
+    POLICIES,
+    OnUnhandled,
+    placed,
+    read_description,
+    read_labels,
+    read_limit,
+    read_vars,
+)
 from detent.graph.check import cycles, describe_cycle, same_name, upstream
-from detent.graph.model import RULE_SCOPE, FailurePolicy, Graph, StepKind
-from detent.values.durations import SECONDS
+from detent.graph.model import RULE_SCOPE, Graph, StepKind
 from detent.values.fields import Fields, Problems, shown
 
 FORM: Final = "rule"
@@ -46,14 +55,12 @@ _OF_EDITORS: Final = ("entity_id", "trigger_type_id", "canvas_layout")
 FIELDS: Final = (
     *("form", "key", "name", "description", "is_active", "entity", "trigger_type", "trigger_conditions"),
     *("actions", "edges", "labels", "queue", "priority", "max_duration", "max_parallel", "on_unhandled"),
-    *("vars", "output", "tests"),
+    *("vars", "output", "scope", "tests"),
     *CRON_FIELDS,
     *_OF_EDITORS,
 )
-MOST_PARALLEL: Final = 100_000
-MOST_VARS: Final = 1_000
 _LONGEST_NAME: Final = 200
-_MAX_DURATION: Final = 30 * 86400.0
+MAX_DURATION: Final = 30 * 86400.0
 #: The record as it is now, in the condition of a trigger: that in the body, or the body itself.
 _RECORD_OF_BODY: Final = "(body.after ?? body)"
 
@@ -75,7 +82,7 @@ OPERATIONS: Final = {
 }
 
 
-class _Overlap(StrEnum):
+class RuleOverlap(StrEnum):
     """What an event does while a run of the same record is open: it starts another one, or one that begins later."""
 
     ALLOW = "allow"
@@ -100,17 +107,15 @@ def compile_rule(
     edges = read_edges(fields, written)
     in_order = sorted(written, key=lambda one: (one.order, one.number))
     place = read_queue(fields), read_priority(fields)
-    settles = fields.choice("on_unhandled", OnUnhandled, OnUnhandled.FAIL) is OnUnhandled.SETTLE
-    duration = fields.duration("max_duration", unit=SECONDS, zero=False)
     graph = Graph(
         steps=placed([one.built() for one in in_order], *place),
         edges=tuple(one.built() for one in edges if one.source is not None),
-        on_failure=FailurePolicy.SETTLE if settles else FailurePolicy.FAIL_FAST,
-        scope=RULE_SCOPE,
+        on_failure=POLICIES[fields.choice("on_unhandled", OnUnhandled, OnUnhandled.FAIL)],
+        scope=read_scope(fields, RULE_SCOPE),
         output=fields.get("output"),
-        max_duration=_MAX_DURATION if duration is None else duration,
+        max_duration=read_limit(fields, "max_duration", MAX_DURATION),
         parallel=fields.integer("max_parallel", least=1, most=MOST_PARALLEL),
-        vars=_vars(fields),
+        vars=read_vars(fields),
     )
     reads = [(one.path, one.field) for one in rule.conditions.leaves()]
     if written:
@@ -200,7 +205,7 @@ def _read_trigger(fields: Fields) -> tuple[_Rule, TriggerDefinition, list[str]]:
     kind = _read_trigger_type(fields)
     block = Fields(fields.mapping("trigger_conditions") or {}, "trigger_conditions", fields.problems)
     conditions = read_conditions(block)
-    is_ordered = kind in OPERATIONS and fields.choice("overlap", _Overlap, _Overlap.ALLOW) is _Overlap.QUEUE
+    is_ordered = kind in OPERATIONS and fields.choice("overlap", RuleOverlap, RuleOverlap.ALLOW) is RuleOverlap.QUEUE
     rule = _Rule(_read_entity(fields, kind), kind or RuleTrigger.MANUAL, conditions, is_ordered)
     if kind is not RuleTrigger.SCHEDULED:
         for name in fields.written([name for name in CRON_FIELDS if name != "overlap" or kind not in OPERATIONS]):
@@ -250,13 +255,6 @@ def _one_of(fields: Fields, name: str, other: str) -> str:
         fields.problems.add(other, f"is another spelling of {name!r}; write one of them")
         return name
     return other
-
-
-def _vars(fields: Fields) -> dict[str, Any]:
-    found = fields.mapping("vars") or {}
-    if len(found) > MOST_VARS:
-        fields.problems.add("vars", f"has {len(found)} variables; at most {MOST_VARS} are allowed")
-    return found
 
 
 # Actions and edges.
@@ -327,7 +325,7 @@ def _check_reads(graph: Graph, actions: list[WrittenAction], problems: Problems)
     """Report reads of templates and conditions that cannot be answered. Return the fields of the entity that they
     read, with their places."""
     before = upstream(graph, [one.step for one in actions])
-    scope = RuleScope({one.step: one.kind for one in actions}, before, graph.vars, problems)
+    scope = scope_check(graph.scope, {one.step: one.kind for one in actions}, before, graph.vars, problems)
     for one in actions:
         for read in one.reads:
             scope.check(read, one.step, ITEM_NAMES if one.map is not None else ())
@@ -339,7 +337,8 @@ def _check_reads(graph: Graph, actions: list[WrittenAction], problems: Problems)
             scope.check_planned(read, one.step)
     for read in template_reads(graph.output, "output", problems):
         scope.check(read, None)
-    return [*scope.fields, *((leaf.path, leaf.field) for one in actions for leaf in one.conditions)]
+    fields = scope.fields if isinstance(scope, RuleScope) else []
+    return [*fields, *((leaf.path, leaf.field) for one in actions for leaf in one.conditions)]
 
 
 def _too_long(graph: Graph, actions: list[WrittenAction]) -> Iterator[str]:

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from detent.forms.aliases import SCOPES
 from detent.forms.kinds import MOST_ITEMS, MOST_PARALLEL_ITEMS
 from detent.forms.rules.action import LARGEST_ORDER, LONGEST_NAME
 from detent.forms.rules.action_types import ACTION_TYPES, ActionType
 from detent.forms.rules.conditions import MOST_CONDITIONS, Match, Operator
 from detent.forms.rules.edge import LARGEST_EDGE_ORDER, EdgeType
-from detent.forms.rules.form import FORM, MOST_PARALLEL, MOST_VARS, RuleTrigger
+from detent.forms.rules.form import FORM, RuleTrigger
 from detent.forms.schedule import Missed, Overlap
 from detent.forms.text_tests import MOST_TESTS
-from detent.forms.workflow_fields import OnUnhandled
+from detent.forms.workflow_fields import MOST_PARALLEL, MOST_VARS, OnUnhandled
 from detent.graph.model import ItemFailure, OnCrash
 from detent.values.limits import ID_LIMIT
 
@@ -229,6 +230,11 @@ SCHEMA: Final[Schema] = {
         "output": {
             "description": "What a run returns: any value with {{ templates }}. By default the output of its leaves."
         },
+        "scope": _choice(
+            "Which names expressions use. A document that was converted from another form names that form here.",
+            list(SCOPES),
+            FORM,
+        ),
         "tests": _maybe(
             "Tests of the rule, which no version depends on. `detent test` runs them.",
             "array",

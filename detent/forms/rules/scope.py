@@ -66,7 +66,7 @@ class RuleScope(ScopeCheck):
         super().check(read, reader, also)
         self._note(read, also)
 
-    def check_planned(self, read: Read, reader: str) -> None:
+    def check_planned(self, read: Read, reader: str, also: tuple[str, ...] = ()) -> None:
         """Report what is wrong with one read of an expression that is evaluated before `reader` has an attempt."""
         is_attempt = read.reference.path[0] == "attempt"
         message = "only the config of an action that is tried knows the attempt" if is_attempt else None

@@ -15,32 +15,42 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from detent.forms.aliases import read_scope, scope_check
 from detent.forms.compiled import Compiled, Limits
 from detent.forms.definition import checked_document
+from detent.forms.entity_trigger import read_start
 from detent.forms.kinds import user_actions
 from detent.forms.names import read_name, read_priority, read_queue
 from detent.forms.scope import ITEM_NAMES
-from detent.forms.steps.scope import StepsScope
 from detent.forms.steps.step import WrittenStep, read_step
 from detent.forms.templates import needed_language, template_reads
 from detent.forms.text_tests import read_text_tests
-from detent.forms.triggers import TRIGGER_FIELDS, read_trigger
-from detent.forms.workflow_fields import placed, read_description, read_labels, read_trigger_schema
+from detent.forms.triggers import TRIGGER_FIELDS
+from detent.forms.workflow_fields import (
+    MOST_PARALLEL,
+    POLICIES,
+    OnUnhandled,
+    placed,
+    read_description,
+    read_labels,
+    read_limit,
+    read_trigger_schema,
+    read_vars,
+)
 from detent.graph.check import cycles, describe_cycle, same_name, upstream
-from detent.graph.model import ON_ANY, ON_SUCCESS, Edge, Graph
-from detent.values.durations import SECONDS
+from detent.graph.model import ON_ANY, ON_SUCCESS, STEPS_SCOPE, Edge, Graph
 from detent.values.fields import Fields, Problems, described, inside, shown
 
 FORM: Final = "steps"
 _LIMITS: Final = Limits()
 _FIELDS: Final = (
     *("name", "title", "description", "form", "enabled", "output", "labels", "queue", "priority", "tasks", "steps"),
-    *("max_duration", "max_duration_seconds", "one_per_hero"),
+    *("max_duration", "max_duration_seconds", "one_per_hero", "on_unhandled", "max_parallel", "vars", "scope"),
     *TRIGGER_FIELDS,
     *("trigger_schema", "tests"),
 )
 _LONGEST_TITLE: Final = 200
-_MAX_DURATION: Final = 30 * 86400.0
+MAX_DURATION: Final = 30 * 86400.0
 
 
 def compile_steps(
@@ -60,13 +70,17 @@ def compile_steps(
     graph = Graph(
         steps=placed([step.step() for step in written], *place),
         edges=tuple(_edges(written, problems, limits)),
+        on_failure=POLICIES[fields.choice("on_unhandled", OnUnhandled, OnUnhandled.SETTLE)],
+        scope=read_scope(fields, STEPS_SCOPE),
         output=fields.get("output"),
         max_duration=_max_duration(fields),
         one_per_hero=fields.boolean("one_per_hero", False),
+        parallel=fields.integer("max_parallel", least=1, most=MOST_PARALLEL),
+        vars=read_vars(fields),
     )
     _check_graph(graph, written, fields)
     graph = replace(graph, language=needed_language(graph))
-    trigger = read_trigger(fields)
+    trigger, rule = read_start(fields)
     schema, remarks = read_trigger_schema(fields, "trigger_schema", trigger)
     compiled = Compiled(
         name=name,
@@ -82,6 +96,7 @@ def compile_steps(
         priority=place[1],
         trigger_schema=schema,
         warnings=(*(warning for step in written for warning in step.warnings), *remarks),
+        rule=rule,
         tests=read_text_tests(fields.get("tests"), "tests", problems, graph),
         retried=frozenset(step.name for step in written if step.is_retried),
         limited=frozenset(step.name for step in written if step.is_limited),
@@ -167,12 +182,20 @@ def _check_graph(graph: Graph, written: list[WrittenStep], fields: Fields) -> No
     unclear = tuple(Edge(step.name, step.name) for step in written if step.unclear)
     known = replace(graph, edges=graph.edges + unclear)
     before = upstream(
-        known, [step.name for step in written if step.reads or step.map is not None or step.repeat is not None]
+        known,
+        [
+            step.name
+            for step in written
+            if step.reads or step.planned_reads or step.map is not None or step.repeat is not None
+        ],
     )
-    scope = StepsScope({step.name: step.kind for step in written}, before, problems)
+    scope = scope_check(graph.scope, {step.name: step.kind for step in written}, before, graph.vars, problems)
     for step in written:
+        items = ITEM_NAMES if step.map is not None else ()
         for read in step.reads:
-            scope.check(read, step.name, ITEM_NAMES if step.map is not None else ())
+            scope.check(read, step.name, items)
+        for read in step.planned_reads:
+            scope.check_planned(read, step.name, items)
         if step.map is not None:
             scope.check_map(step.map, step.name)
         for read in step.repeat_reads:
@@ -181,12 +204,11 @@ def _check_graph(graph: Graph, written: list[WrittenStep], fields: Fields) -> No
         scope.check(read, None)
 
 
-def _max_duration(fields: Fields) -> float:
+def _max_duration(fields: Fields) -> float | None:
     written = fields.written(("max_duration", "max_duration_seconds"))
     if len(written) > 1:
         fields.problems.add("max_duration_seconds", "is another spelling of 'max_duration'; write one of them")
     if written == ["max_duration_seconds"] and isinstance(fields.get("max_duration_seconds"), str):
         fields.problems.add("max_duration_seconds", 'must be a number; or write max_duration: "30d"')
-        return _MAX_DURATION
-    seconds = fields.duration(written[0], unit=SECONDS, zero=False) if written else None
-    return _MAX_DURATION if seconds is None else seconds
+        return MAX_DURATION
+    return read_limit(fields, written[0], MAX_DURATION) if written else MAX_DURATION

@@ -11,7 +11,7 @@ A result may be read only after the step that returns it; the address of a callb
 
 from __future__ import annotations
 
-from typing import Final
+from typing import ClassVar, Final
 
 from detent.expressions import Reference
 from detent.forms.scope import ScopeCheck
@@ -26,6 +26,8 @@ _PARTS: Final = {
 
 class StepsScope(ScopeCheck):
     """Checks reads against the names of the steps form."""
+
+    views: ClassVar = ("tasks", "steps")
 
     def _problem(self, reference: Reference, reader: str | None) -> str | None:
         match reference.path:

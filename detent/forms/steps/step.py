@@ -1,4 +1,4 @@
-"""One step of the steps form: an HTTP request, a sleep, a wait for a webhook, an action, or a child run."""
+"""One step of the steps form: an HTTP request, a sleep, a wait for a webhook, an action, a child run or a condition."""
 
 from __future__ import annotations
 
@@ -29,27 +29,30 @@ from detent.forms.kinds import (
 )
 from detent.forms.names import check_step_name, read_priority, read_queue
 from detent.forms.templates import Read, condition, template_reads
-from detent.forms.workflow_fields import read_description
+from detent.forms.workflow_fields import read_description, read_limit
 from detent.graph.model import NO_RETRY, OnCrash, Repeat, Retry, Step, StepKind
 from detent.values.durations import MILLISECONDS
 from detent.values.fields import Fields, Problems, described
 from detent.values.nearest import nearest
 
-_TIMEOUT: Final = 30.0
+TIMEOUT: Final = 30.0
 _HASTY: Final = 0.1
-_RETRY: Final = Retry()
+RETRY: Final = Retry()
 
-_KINDS: Final = ("url", "sleep", "wait_for_webhook", "action", "workflow")
-_MAP: Final = MapFields("for_each", "max_parallel", "collect", "on_item_failure", "tolerate", "max_items")
-_REPEAT: Final = RepeatFields("until", "every", "factor", "max_wait", "give_up_after")
-_SHARED: Final = ("needs", "if", "queue", "priority", "description", "name", "repeat", *_MAP.all())
-_TRIED: Final = (*RETRY_FIELDS, "timeout", "on_crash")
+_KINDS: Final = ("url", "sleep", "wait_for_webhook", "action", "workflow", "condition")
+MAP_FIELDS: Final = MapFields("for_each", "max_parallel", "collect", "on_item_failure", "tolerate", "max_items")
+REPEAT_FIELDS: Final = RepeatFields("until", "every", "factor", "max_wait", "give_up_after")
+_SHARED: Final = ("needs", "if", "queue", "priority", "title", "description", "name", "repeat", *MAP_FIELDS.all())
+_AGAIN: Final = (*RETRY_FIELDS, "timeout", "rerender_on_retry")
+_TRIED: Final = (*_AGAIN, "on_crash")
+_LONGEST_TITLE: Final = 200
 _FIELDS: Final = {
     "url": (*_SHARED, *_TRIED, *REQUEST_FIELDS),
     "sleep": (*_SHARED, "sleep"),
     "wait_for_webhook": (*_SHARED, "wait_for_webhook"),
     "action": (*_SHARED, *_TRIED, "action", "with"),
-    "workflow": (*_SHARED, *RETRY_FIELDS, "timeout", "workflow", "with", "version", "wait", "allow_recursion"),
+    "workflow": (*_SHARED, *_AGAIN, "workflow", "with", "version", "wait", "allow_recursion"),
+    "condition": (*_SHARED, "condition"),
 }
 _ALL_FIELDS: Final = tuple(dict.fromkeys(name for names in _FIELDS.values() for name in names))
 _HINTS: Final = {("wait_for_webhook", "timeout"): '; write wait_for_webhook: {timeout: "1h"}'}
@@ -69,6 +72,7 @@ class WrittenStep:
     guard: str | None = None
     needs: list[tuple[str, str]] = field(default_factory=list)
     reads: list[Read] = field(default_factory=list)
+    planned_reads: list[Read] = field(default_factory=list)  # of expressions that the planner evaluates
     warnings: list[str] = field(default_factory=list)
     retry: Retry = NO_RETRY
     timeout: float | None = None
@@ -77,6 +81,8 @@ class WrittenStep:
     is_limited: bool = False  # its time limit is written
     queue: str | None = None
     priority: int | None = None
+    title: str | None = None
+    rerender: bool = False
     unclear: bool = False
     map: WrittenMap | None = None
     repeat: Repeat | None = None
@@ -94,6 +100,8 @@ class WrittenStep:
             on_crash=self.on_crash,
             queue=self.queue,
             priority=self.priority,
+            rerender=self.rerender,
+            title=self.title,
             each=None if self.map is None else self.map.each,
             repeat=self.repeat,
         )
@@ -112,13 +120,14 @@ def read_step(name: str, raw: object, path: str, problems: Problems, actions: Co
         problems.add(fields.at("name"), f"this step is named {name!r} by its key; put other text into its description")
     written.needs = _needs(fields)
     written.guard, reads = condition(fields, "if")
-    written.reads += reads
+    written.planned_reads += reads
+    written.title = fields.text("title", most=_LONGEST_TITLE)
     written.queue = read_queue(fields)
     written.priority = read_priority(fields)
     read_description(fields)
     _read_kind(fields, written, actions)
-    written.map = read_map(fields, _MAP, written.kind)
-    written.repeat, written.repeat_reads = read_repeat(fields, "repeat", _REPEAT, written.kind)
+    written.map = read_map(fields, MAP_FIELDS, written.kind)
+    written.repeat, written.repeat_reads = read_repeat(fields, "repeat", REPEAT_FIELDS, written.kind)
     return written
 
 
@@ -159,6 +168,12 @@ def _read_kind(fields: Fields, written: WrittenStep, actions: Collection[str] | 
         case "workflow":
             _refuse_others(fields, "workflow")
             _child(fields, written)
+        case "condition":
+            _refuse_others(fields, "condition")
+            written.kind = StepKind.CONDITION
+            text, reads = condition(fields, "condition")
+            written.config = {"expression": text or "false"}
+            written.planned_reads += reads
 
 
 def _kind(fields: Fields) -> str | None:
@@ -185,14 +200,14 @@ def _refuse_others(fields: Fields, kind: str, *, tried: bool = True) -> None:
 
 
 def _tries(fields: Fields, written: WrittenStep) -> None:
-    timeout = fields.duration("timeout", unit=MILLISECONDS, zero=False)
-    written.timeout = _TIMEOUT if timeout is None else timeout
+    written.timeout = timeout = read_limit(fields, "timeout", TIMEOUT, unit=MILLISECONDS)
     if timeout is not None and timeout < _HASTY and not isinstance(fields.get("timeout"), str):
         said = f'a number counts milliseconds; write "{fields.get("timeout"):g}s" for seconds'
         written.warnings.append(f"{fields.at('timeout')}: {said}")
-    written.retry = read_retry(fields, _RETRY)
+    written.retry = read_retry(fields, RETRY)
     written.is_retried = bool(fields.written(RETRY_FIELDS))
-    written.is_limited = timeout is not None
+    written.is_limited = fields.get("timeout") is not None
+    written.rerender = fields.boolean("rerender_on_retry", False)
     written.on_crash = read_on_crash(fields, "on_crash", written.kind, repeat=fields.get("repeat") is not None)
 
 
@@ -208,7 +223,8 @@ def _child(fields: Fields, written: WrittenStep) -> None:
         recursion=fields.boolean("allow_recursion", False),
     )
     written.reads += template_reads(body, fields.at("with"), fields.problems)
-    written.timeout = fields.duration("timeout", unit=MILLISECONDS, zero=False)
+    written.timeout = read_limit(fields, "timeout", None, unit=MILLISECONDS)
+    written.rerender = fields.boolean("rerender_on_retry", False)
     written.retry = read_retry(fields, NO_RETRY)
 
 
@@ -229,5 +245,5 @@ def _action(fields: Fields, written: WrittenStep, actions: Collection[str] | Non
 
 def _set_work(written: WrittenStep, work: Work) -> None:
     written.kind, written.config = work.kind, work.config
-    written.reads += work.reads
+    (written.reads if work.kind in TRIED_KINDS else written.planned_reads).extend(work.reads)
     written.warnings += work.warnings
