@@ -28,8 +28,8 @@ from detent.instant import Instant
 from detent.store.rows import NewVersion, SavedVersion, Unsaved, WorkflowRow
 from detent.store.trigger_rows import NewTrigger
 from detent.values.fields import shown
-from detent.values.nearest import nearest
 from detent.values.folders import LABEL, folder_in
+from detent.values.nearest import nearest
 
 _PAGE: Final = 200
 #: How many workflows are read to find a workflow that starts itself through its children.

@@ -17,6 +17,7 @@ from detent.auth.caller import Caller
 from detent.auth.permissions import Permission, require
 from detent.commands.context import CommandContext, CommandPart
 from detent.commands.drafts import DraftAnswer, DraftCommands
+from detent.commands.files.lock import ELSEWHERE, check_lock
 from detent.commands.rules.changes import RuleDiff, diff_rules
 from detent.commands.rules.entities import EntityCommands
 from detent.commands.rules.request import (
@@ -142,6 +143,7 @@ class RuleCommands(CommandPart):
             row = await self._row(key)
             if row.status == "archived":
                 raise Conflict(f"the rule {row.name!r} is archived; reactivate it first")
+            check_lock(row, ELSEWHERE)
             if expected is not None and expected != (row.version, row.updated_at):
                 raise await self.stale(row, expected)
             current = await self._current(row)
