@@ -22,6 +22,11 @@ FIRING: Final = "fir"
 EVENT: Final = "evt"
 NODE: Final = "node"
 LETTER: Final = "dlt"
+ENTITY: Final = "ent"
+ACTION: Final = "act"
+EDGE: Final = "edge"
+ALERT: Final = "alt"
+ACTION_TEMPLATE: Final = "atp"
 
 _DIGITS: Final = "0123456789abcdefghjkmnpqrstvwxyz"
 _VALUES: Final = {digit: value for value, digit in enumerate(_DIGITS)}

@@ -31,7 +31,8 @@ from detent.instant import SECOND, Instant
 from detent.run.journal import MAP
 from detent.run.stage import StageKind
 from detent.run.status import OPEN, Status
-from detent.store.rows import RunCriteria, TimelineCursor, WorkflowRow
+from detent.store.list_rows import TimelineCursor
+from detent.store.rows import RunCriteria, WorkflowRow
 from detent.values.fields import Problems, shown
 from detent.values.limits import ID_LIMIT
 from detent.values.nearest import nearest

@@ -35,8 +35,9 @@ from detent.run.journal import MAP, Entry, EntryData, Kind, decode_data
 from detent.run.state import RunState
 from detent.run.status import TERMINAL, Status
 from detent.store.links import LinkPlace
+from detent.store.list_rows import TimelineCursor, TimelineRow
 from detent.store.protocol import CommandStore
-from detent.store.rows import NodeOffer, RunCriteria, RunRow, TimelineCursor, TimelineRow
+from detent.store.rows import NodeOffer, RunCriteria, RunRow
 from detent.values.fields import Problems, shown
 from detent.values.nearest import nearest
 from detent.views.context import context_document

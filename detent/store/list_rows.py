@@ -1,9 +1,16 @@
-"""What lists of runs read: less than a whole row, and many rows at once."""
+"""What lists of runs and timelines read: less than a whole row, and many rows at once."""
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import NamedTuple
+from typing import Final, NamedTuple
+
+from detent.run.journal import Entry
+
+#: The kind of a run's first row in a timeline, which is not an entry of its journal.
+RUN_STARTED: Final = "run_started"
+#: A position in a timeline: time, run, seq of the entry.
+TimelineCursor = tuple[int, bytes, int]
 
 
 class ListedRun(NamedTuple):
@@ -113,3 +120,14 @@ class FoundWorkflowRow(NamedTuple):
     id: bytes
     name: str
     title: str | None
+
+
+class TimelineRow(NamedTuple):
+    """An entry of the journal of a run. With seq 0 it is the start of the run (RUN_STARTED)."""
+
+    workflow_name: str
+    entry: Entry
+
+    def place(self) -> TimelineCursor:
+        """Return its position in the timeline."""
+        return self.entry.at, self.entry.run, self.entry.seq

@@ -22,7 +22,17 @@ from detent.run.journal import Entry
 from detent.store.catalog_protocol import CatalogStore
 from detent.store.letters import LetterStore, NewLetter
 from detent.store.links import LinkStore
-from detent.store.list_rows import FoundWorkflowRow, HeroRow, MarkSlice, Range, RunGroups, RunSlice, StepCounts
+from detent.store.list_rows import (
+    FoundWorkflowRow,
+    HeroRow,
+    MarkSlice,
+    Range,
+    RunGroups,
+    RunSlice,
+    StepCounts,
+    TimelineCursor,
+    TimelineRow,
+)
 from detent.store.overview_rows import OverviewStore
 from detent.store.rows import (
     CallbackRow,
@@ -43,12 +53,11 @@ from detent.store.rows import (
     RunRow,
     SavedDraft,
     SavedVersion,
-    TimelineCursor,
-    TimelineRow,
     Unsaved,
     VersionRow,
     WorkflowRow,
 )
+from detent.store.rule_protocol import ActionTemplateStore, AlertStore, EntityStore, LayoutStore
 from detent.store.templates import TemplateStore
 from detent.store.trigger_rows import FiringRow, FiringState, NewFiring, NewTrigger, OverlapRule, TriggerRow, Turn
 
@@ -308,10 +317,18 @@ class ListStore(Protocol):
 
 
 class WorkflowStore(Protocol):
-    """The verbs of workflows, their versions and their drafts. They are verbs of commands."""
+    """The verbs of workflows, their versions and their drafts. They are verbs of commands.
+
+    A version with an `entity` is a rule. A verb that would make it current returns NO_ENTITY if there is no such
+    entity. Each verb that changes what starts a rule raises the `revision` of its entity (`EntityStore`)."""
 
     async def save_workflow(
-        self, version: NewVersion, *, replace: bool, expected: tuple[int, int] | None = None
+        self,
+        version: NewVersion,
+        *,
+        replace: bool,
+        expected: tuple[int, int] | None = None,
+        layout: str | None = None,
     ) -> SavedVersion | Unsaved:
         """Create a workflow; with `replace`, give the workflow of that name this version as its current one.
 
@@ -319,7 +336,8 @@ class WorkflowStore(Protocol):
         after the greatest one. A workflow with the status `draft` becomes `active`; its draft stays.
 
         The trigger in the definition replaces the previous one, and has the same id while its kind does not change.
-        `expected` is the (version, updated_at) that the caller expects to replace."""
+        `expected` is the (version, updated_at) that the caller expects to replace. `layout` changes the layout of the
+        workflow in the same transaction (`merge_layout`)."""
 
     async def activate_version(self, version: NewVersion, number: int) -> SavedVersion | Unsaved:
         """Make a stored version of the workflow `version.id` its current one, with the facts and the trigger given.
@@ -327,7 +345,13 @@ class WorkflowStore(Protocol):
         It stays enabled or disabled as it is. Its status `draft` becomes `active`. Return MISSING or ARCHIVED."""
 
     async def change_status(
-        self, tenant: int, workflow: bytes, status: str, *, slots: Sequence[tuple[bytes, int, int]] = ()
+        self,
+        tenant: int,
+        workflow: bytes,
+        status: str,
+        *,
+        slots: Sequence[tuple[bytes, int, int]] = (),
+        by: str | None = None,
     ) -> str | None:
         """Archive an active workflow (`archived`), or reactivate an archived one (`active`).
 
@@ -378,8 +402,10 @@ class WorkflowStore(Protocol):
         after: str | None = None,
         enabled: bool | None = None,
         status: str | None = None,
+        form: str | None = None,
+        entity: str | None = None,
     ) -> list[WorkflowRow]:
-        """List workflows by name."""
+        """List workflows by name. `entity` is that of a rule."""
 
     async def versions(self, tenant: int, workflow: bytes, *, drafts: bool = False) -> list[VersionRow]:
         """List the versions of a workflow, newest first; with `drafts`, the drafts that were run instead."""
@@ -387,7 +413,7 @@ class WorkflowStore(Protocol):
     async def version(self, tenant: int, workflow: bytes, number: int) -> VersionRow | None:
         """Return one version of a workflow."""
 
-    async def enable_workflow(self, tenant: int, workflow: bytes, *, enabled: bool) -> bool:
+    async def enable_workflow(self, tenant: int, workflow: bytes, *, enabled: bool, by: str | None = None) -> bool:
         """Enable or disable a workflow. Return False if it does not exist."""
 
     async def delete_workflow(self, tenant: int, workflow: bytes, *, unless_active: bool = False) -> int | Unsaved:
@@ -535,6 +561,10 @@ class Store(
     CommandStore,
     ListStore,
     WorkflowStore,
+    EntityStore,
+    LayoutStore,
+    AlertStore,
+    ActionTemplateStore,
     TemplateStore,
     TriggerStore,
     OverviewStore,

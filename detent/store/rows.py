@@ -17,15 +17,9 @@ from detent.store.letters import NewLetter
 from detent.store.links import LinkKey, NewLink
 from detent.store.trigger_rows import NewTrigger
 
-#: The kind of a run's first row in a timeline, which is not an entry of its journal.
-RUN_STARTED: Final = "run_started"
 #: The owner of a run that was released without being loaded. No node has this id, so the node that claims the run
 #: adopts it.
 NO_ID: Final = bytes(16)
-
-
-#: A position in a timeline: time, run, seq of the entry.
-TimelineCursor = tuple[int, bytes, int]
 
 
 class StartCheck(IntEnum):
@@ -378,17 +372,6 @@ class Orphan(NamedTuple):
     status: str
 
 
-class TimelineRow(NamedTuple):
-    """An entry of the journal of a run. With seq 0 it is the start of the run (RUN_STARTED)."""
-
-    workflow_name: str
-    entry: Entry
-
-    def place(self) -> TimelineCursor:
-        """Return its position in the timeline."""
-        return self.entry.at, self.entry.run, self.entry.seq
-
-
 def hero_of(row: RunRow | ClaimedRun) -> tuple[str, str] | None:
     """Return the type and id of a run's hero, or `None`."""
     return None if row.hero_type is None or row.hero_id is None else (row.hero_type, row.hero_id)
@@ -474,6 +457,8 @@ class NewVersion(NamedTuple):
     language: int
     owned_trigger: NewTrigger | None = None  # the trigger of the definition; `None` removes the previous one
     title: str | None = None
+    entity: str | None = None  # of a rule
+    author: str | None = None
 
     def facts(self) -> VersionFacts:
         """Return what its row stores for later starts."""
@@ -525,17 +510,21 @@ class Unsaved(StrEnum):
     UNPUBLISHED = "unpublished"  # it has no version, so it is nothing without its draft
     ARCHIVED = "archived"  # it must be reactivated first
     ACTIVE = "active"  # it must be archived first
+    NO_ENTITY = "no_entity"  # the entity of the rule does not exist
+    USED = "used"  # the entity has rules
 
 
 class SavedVersion(NamedTuple):
     """The result of a save. `created`: the name was new. `changed`: another version is current than before.
 
-    Of a draft that was published without activating it, `changed` says that a version was added."""
+    Of a draft that was published without activating it, `changed` says that a version was added. `updated_at` is that
+    of the workflow after this save, whatever follows it."""
 
     id: bytes
     version: int
     created: bool
     changed: bool
+    updated_at: int
 
 
 class WorkflowRow(NamedTuple):
@@ -560,6 +549,8 @@ class WorkflowRow(NamedTuple):
     graph: bytes
     title: str | None = None
     draft: int | None = None
+    entity: str | None = None
+    updated_by: str | None = None
 
     def facts(self) -> VersionFacts:
         """Return the facts of the current version."""
@@ -584,6 +575,7 @@ class VersionRow(NamedTuple):
     created_at: int
     source: str
     facts: VersionFacts | None = None
+    author: str | None = None
 
 
 class NodeOffer(NamedTuple):

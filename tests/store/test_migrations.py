@@ -25,14 +25,16 @@ from tests.store.make import Node, entry, start
 from tests.store.sessions import session
 from tests.store.wires import wire
 
+#: The revisions after this code's own.
+FIRST, SECOND, THIRD = (f"{int(HEAD) + number:04}" for number in (1, 2, 3))
 #: Migrations that do not exist: one that adds, one that adds an index to a large table, one that removes.
 MADE_UP = {
-    "0009": """
+    FIRST: f"""
 '''A column. Kind: pre.'''
 from alembic import op
 from sqlalchemy import Column, Integer
 
-revision, down_revision, oldest_code = "0009", "0008", "0008"
+revision, down_revision, oldest_code = "{FIRST}", "{HEAD}", "{HEAD}"
 
 
 def upgrade():
@@ -42,11 +44,11 @@ def upgrade():
 def downgrade():
     op.drop_column("run", "made_up")
 """,
-    "0010": """
+    SECOND: f"""
 '''An index. Kind: pre.'''
 from alembic import op
 
-revision, down_revision, oldest_code, autocommit = "0010", "0009", "0008", True
+revision, down_revision, oldest_code, autocommit = "{SECOND}", "{FIRST}", "{HEAD}", True
 
 
 def upgrade():
@@ -58,11 +60,11 @@ def upgrade():
 def downgrade():
     op.drop_index("run_made_up", "run", postgresql_concurrently=True)
 """,
-    "0011": """
+    THIRD: f"""
 '''The index again. Kind: post.'''
 from alembic import op
 
-revision, down_revision, oldest_code = "0011", "0010", "0009"
+revision, down_revision, oldest_code = "{THIRD}", "{SECOND}", "{FIRST}"
 
 
 def upgrade():
@@ -177,12 +179,12 @@ async def test_tables_go_up_down_and_up_again(database: str, release: Release) -
     assert await migrate_store(database) == HEAD
     first = await shape(database)
     await works(database)
-    release("0008", "0010")
+    release(HEAD, SECOND)
     for _ in range(2):
-        assert await migrate_store(database) == "0010"
+        assert await migrate_store(database) == SECOND
         assert await shape(database) > first
         await works(database)
-        assert await migrate_store(database, "0008", force=True) == "0008"
+        assert await migrate_store(database, HEAD, force=True) == HEAD
         assert await shape(database) >= first
         await works(database)
     assert await migrate_store(database, "base", force=True) == "base"
@@ -193,43 +195,43 @@ async def test_tables_go_up_down_and_up_again(database: str, release: Release) -
 
 
 async def test_a_way_down_that_deletes_data_needs_force(database: str, release: Release) -> None:
-    release("0010", "0010")
+    release(SECOND, SECOND)
     await migrate_store(database)
-    assert await migrate_store(database, "0009") == "0009"  # only an index
-    with pytest.raises(SchemaMismatch, match=r"made_up.*migrate --to 0008 --force"):
-        await migrate_store(database, "0008")
+    assert await migrate_store(database, FIRST) == FIRST  # only an index
+    with pytest.raises(SchemaMismatch, match=rf"made_up.*migrate --to {HEAD} --force"):
+        await migrate_store(database, HEAD)
     with pytest.raises(SchemaMismatch, match="--force"):
         await migrate_store(database, "base")
-    assert await stored_revision(database) == "0009"
+    assert await stored_revision(database) == FIRST
 
 
 async def test_old_code_starts_again_on_newer_tables_and_new_code_beside_it(database: str, release: Release) -> None:
     await migrate_store(database)
-    release("0010", "0010")
+    release(SECOND, SECOND)
     if not database.startswith("sqlite"):  # a file is migrated when it is opened
-        with pytest.raises(SchemaMismatch, match=r"0008.*needs 0010.*detent migrate"):
+        with pytest.raises(SchemaMismatch, match=rf"{HEAD}.*needs {SECOND}.*detent migrate"):
             await works(database)
-    assert await migrate_store(database) == "0010"
+    assert await migrate_store(database) == SECOND
     await works(database)
-    release("0008", "0008")
+    release(HEAD, HEAD)
     await works(database)
-    assert await migrate_store(database) == "0010", "nothing is to be done, and nothing is taken back"
+    assert await migrate_store(database) == SECOND, "nothing is to be done, and nothing is taken back"
     with pytest.raises(SchemaMismatch, match="with the version of Detent that made them"):
-        await migrate_store(database, "0008", force=True)
+        await migrate_store(database, HEAD, force=True)
 
 
 async def test_code_that_is_too_old_is_refused_with_what_to_do(database: str, release: Release) -> None:
-    release("0010", "0011")
-    assert await migrate_store(database) == "0011"
+    release(SECOND, THIRD)
+    assert await migrate_store(database) == THIRD
     await works(database)
-    release("0008", "0008")
-    with pytest.raises(SchemaMismatch, match=r"made for revision 0009 or later.*install it.*migrate --to 0008"):
+    release(HEAD, HEAD)
+    with pytest.raises(SchemaMismatch, match=rf"made for revision {FIRST} or later.*install it.*migrate --to {HEAD}"):
         await open_store(database, SystemClock())
-    with pytest.raises(SchemaMismatch, match="0009 or later"):
+    with pytest.raises(SchemaMismatch, match=f"{FIRST} or later"):
         await migrate_store(database)
-    release("0010", "0011")
-    assert await migrate_store(database, "0010") == "0010"
-    release("0008", "0008")
+    release(SECOND, THIRD)
+    assert await migrate_store(database, SECOND) == SECOND
+    release(HEAD, HEAD)
     await works(database)
 
 
@@ -238,17 +240,17 @@ async def test_a_sqlite_file_is_brought_to_what_the_code_needs_and_not_further(
 ) -> None:
     url = f"sqlite:///{tmp_path}/detent.db"
     await works(url)
-    release("0010", "0011")
+    release(SECOND, THIRD)
     await works(url)
-    assert await stored_revision(url) == "0010"
+    assert await stored_revision(url) == SECOND
 
 
 async def test_a_door_that_only_reads_refuses_tables_that_need_newer_code(tmp_path: Path, release: Release) -> None:
     url = f"sqlite:///{tmp_path}/detent.db"
-    release("0010", "0011")
+    release(SECOND, THIRD)
     await migrate_store(url)
     engine = await open_store(url, SystemClock())
-    release("0008", "0008")
+    release(HEAD, HEAD)
     with pytest.raises(SchemaMismatch, match="install it"):
         await open_store(url, SystemClock(), role="client")
     await engine.close()
@@ -260,8 +262,8 @@ async def test_a_node_that_runs_goes_on_through_a_migration(shared: str, release
     run = await node.started()
     parked = start()
     await node.flush(starts=[parked], entries=[entry(run, 1)])
-    release("0010", "0010")
-    assert await migrate_store(shared) == "0010"
+    release(SECOND, SECOND)
+    assert await migrate_store(shared) == SECOND
     assert await node.flush(starts=[start(owned=True)], entries=[entry(run, 2)])
     assert [claimed.id for claimed in await node.claim(limit=9)] == [parked.id]
     assert [found.seq for found in await store.journal(run)] == [1, 2]
@@ -279,12 +281,12 @@ async def test_a_run_outlives_an_upgrade_of_the_tables_and_a_restart_of_old_code
 ) -> None:
     async with detent.node(postgres_database, workflows=[asks]):
         first = await detent.start(asks)
-        release("0010", "0010")
-        assert await migrate_store(postgres_database) == "0010"
+        release(SECOND, SECOND)
+        assert await migrate_store(postgres_database) == SECOND
         second = await detent.start(asks)
         await first.signal("go", 1)
         assert await first.result(timeout=30) == 1
-    release("0008", "0008")
+    release(HEAD, HEAD)
     async with detent.node(postgres_database, workflows=[asks]):
         await second.signal("go", 2)
         assert await second.result(timeout=30) == 2
@@ -293,26 +295,26 @@ async def test_a_run_outlives_an_upgrade_of_the_tables_and_a_restart_of_old_code
 async def test_what_older_nodes_need_is_removed_only_when_they_are_gone(shared: str, release: Release) -> None:
     old = await open_store(shared, SystemClock())
     node = await Node.register(old, ttl=60)
-    release("0010", "0011")
-    assert await migrate_store(shared) == "0010", "the migration that removes waits"
-    with pytest.raises(SchemaMismatch, match=r"0011.*older nodes: version .*\(revision 0008\).*detent migrate"):
-        await migrate_store(shared, "0011")
-    release("0008", "0008")
+    release(SECOND, THIRD)
+    assert await migrate_store(shared) == SECOND, "the migration that removes waits"
+    with pytest.raises(SchemaMismatch, match=rf"{THIRD}.*older nodes: version .*\(revision {HEAD}\).*detent migrate"):
+        await migrate_store(shared, THIRD)
+    release(HEAD, HEAD)
     await works(shared)
     await old.retire(node.id)
-    release("0010", "0011")
+    release(SECOND, THIRD)
     dead = await Node.register(old, ttl=-1)  # as this code, but its lease is over
-    assert await migrate_store(shared) == "0011"
+    assert await migrate_store(shared) == THIRD
     await old.take_over(dead.id)
     await old.close()
 
 
 async def test_a_node_that_begins_while_something_is_removed_is_refused(shared: str, release: Release) -> None:
     old = await open_store(shared, SystemClock())
-    release("0010", "0011")
-    assert await migrate_store(shared) == "0011"
-    release("0008", "0008")
-    with pytest.raises(SchemaMismatch, match="0009 or later"):
+    release(SECOND, THIRD)
+    assert await migrate_store(shared) == THIRD
+    release(HEAD, HEAD)
+    with pytest.raises(SchemaMismatch, match=f"{FIRST} or later"):
         await Node.register(old, ttl=60)
     assert await old.offers() == []
     await old.close()
@@ -328,39 +330,39 @@ async def test_a_node_that_registers_while_a_migration_looks_is_seen_by_its_seco
     async def looked(asked: Any) -> Any:
         found = await look(asked)
         if not registered:
-            release("0008", "0011")
+            release(HEAD, THIRD)
             registered.append(await Node.register(old, ttl=60))
-            release("0010", "0011")
+            release(SECOND, THIRD)
         return found
 
-    release("0010", "0011")
-    await migrate_store(shared, "0010")
+    release(SECOND, THIRD)
+    await migrate_store(shared, SECOND)
     monkeypatch.setattr(server, "_nodes", looked)
     with pytest.raises(SchemaMismatch, match="older nodes"):
-        await migrate_store(shared, "0011")
-    release("0008", "0008")
+        await migrate_store(shared, THIRD)
+    release(HEAD, HEAD)
     await works(shared)
     await old.close()
 
 
 async def test_the_way_down_waits_for_newer_nodes(shared: str, release: Release) -> None:
-    release("0010", "0010")
+    release(SECOND, SECOND)
     await migrate_store(shared)
     store = await open_store(shared, SystemClock())
     node = await Node.register(store, ttl=60)
-    with pytest.raises(SchemaMismatch, match=r"newer nodes need: version .*\(revision 0010\)"):
-        await migrate_store(shared, "0008", force=True)
+    with pytest.raises(SchemaMismatch, match=rf"newer nodes need: version .*\(revision {SECOND}\)"):
+        await migrate_store(shared, HEAD, force=True)
     await store.retire(node.id)
-    assert await migrate_store(shared, "0008", force=True) == "0008"
+    assert await migrate_store(shared, HEAD, force=True) == HEAD
     await store.close()
 
 
 async def test_old_code_that_migrates_by_itself_takes_nothing_back(shared: str, release: Release) -> None:
-    release("0010", "0010")
+    release(SECOND, SECOND)
     await migrate_store(shared)
-    release("0008", "0010")
+    release(HEAD, SECOND)
     await (await open_store(shared, SystemClock(), migrate=True)).close()
-    assert await stored_revision(shared) == "0010"
+    assert await stored_revision(shared) == SECOND
 
 
 async def test_a_change_that_waits_for_a_lock_lets_others_pass_and_is_tried_again(
@@ -368,7 +370,7 @@ async def test_a_change_that_waits_for_a_lock_lets_others_pass_and_is_tried_agai
 ) -> None:
     monkeypatch.setattr(server, "PAUSE", 0.01)
     monkeypatch.setattr(postgres_migration, "_LOCK_TIMEOUT", "50ms")
-    release("0009", "0009")
+    release(FIRST, FIRST)
     attempts = 0
     plain = postgres_migration._Server._transaction  # noqa: SLF001
 
@@ -385,7 +387,7 @@ async def test_a_change_that_waits_for_a_lock_lets_others_pass_and_is_tried_agai
             async with asyncio.timeout(30):
                 while attempts < 3:  # noqa: ASYNC110 - what happens inside the server sends no signal
                     await asyncio.sleep(0.01)
-        assert await migrating == "0009"
+        assert await migrating == FIRST
 
 
 async def test_a_change_that_waits_for_a_lock_of_mariadb_is_tried_again(
@@ -394,7 +396,7 @@ async def test_a_change_that_waits_for_a_lock_of_mariadb_is_tried_again(
     monkeypatch.setattr(server, "PAUSE", 0.01)
     url = mariadb.create_database()
     await migrate_store(url)
-    release("0009", "0009")
+    release(FIRST, FIRST)
     refused = asyncio.Event()
     plain = Wire.send
 
@@ -412,7 +414,7 @@ async def test_a_change_that_waits_for_a_lock_of_mariadb_is_tried_again(
         async with asyncio.timeout(30):
             await refused.wait()
         await reader.send("rollback")
-        assert await migrating == "0009"
+        assert await migrating == FIRST
     mariadb.drop_database(url)
 
 
@@ -424,9 +426,9 @@ where datname = current_database() and query ilike 'create index concurrently%' 
 async def test_an_index_is_made_beside_writers_and_again_after_one_that_died(
     postgres_database: str, release: Release
 ) -> None:
-    release("0009", "0009")
+    release(FIRST, FIRST)
     await migrate_store(postgres_database)
-    release("0010", "0010")
+    release(SECOND, SECOND)
     async with session(postgres_database) as writer, session(postgres_database) as killer:
         # The statement waits for the writer; its session ends in the middle and leaves an index that is not valid.
         async with writer.transaction():
@@ -438,15 +440,15 @@ async def test_an_index_is_made_beside_writers_and_again_after_one_that_died(
             with pytest.raises(StoreError):
                 await migrating
         assert await killer.fetchval("select not indisvalid from pg_index where indexrelid = 'run_made_up'::regclass")
-        assert await migrate_store(postgres_database) == "0010"
+        assert await migrate_store(postgres_database) == SECOND
         assert await killer.fetchval("select indisvalid from pg_index where indexrelid = 'run_made_up'::regclass")
 
 
 async def test_migrations_at_the_same_time_do_not_wait_for_each_other_in_a_circle(
     postgres_database: str, release: Release
 ) -> None:
-    release("0010", "0010")
-    assert await asyncio.gather(*(migrate_store(postgres_database) for _ in range(3))) == ["0010"] * 3
+    release(SECOND, SECOND)
+    assert await asyncio.gather(*(migrate_store(postgres_database) for _ in range(3))) == [SECOND] * 3
 
 
 async def test_a_migration_of_another_process_is_waited_for_not_for_ever(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from detent.run.journal import Kind
+from detent.store.list_rows import RUN_STARTED, TimelineRow
 from detent.store.protocol import Store
-from detent.store.rows import RUN_STARTED, TimelineRow
 from tests.store.make import NOON, Node, end, entry, start, version
 
 ANN = ("User", "ann")

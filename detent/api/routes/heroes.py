@@ -28,7 +28,7 @@ from detent.errors import NotFound
 from detent.ids import RUN, show
 from detent.instant import as_datetime
 from detent.planner.history import AttemptState, PastAttempt
-from detent.store.rows import RUN_STARTED, TimelineRow
+from detent.store.list_rows import RUN_STARTED, TimelineRow
 from detent.views.runs import entry_document
 
 _LONGEST_MESSAGE: Final = 4_000

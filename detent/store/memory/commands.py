@@ -8,12 +8,12 @@ from collections.abc import Collection, Sequence
 from detent.run.journal import NO_DATA, Entry
 from detent.run.stage import stage_kind
 from detent.run.status import UNCOMPLETED, Status
+from detent.store.list_rows import RUN_STARTED, TimelineCursor, TimelineRow
 from detent.store.memory.tables import MemoryTables, StoredRun
 from detent.store.protocol import EVERY_RUN
 from detent.store.rows import (
     CONTINUED,
     FORWARDED,
-    RUN_STARTED,
     CallbackRow,
     CallbackState,
     Delivery,
@@ -24,8 +24,6 @@ from detent.store.rows import (
     Receipt,
     RunCriteria,
     RunRow,
-    TimelineCursor,
-    TimelineRow,
 )
 
 

@@ -17,6 +17,7 @@ from detent.store.memory.catalog import MemoryCatalog
 from detent.store.memory.links import MemoryLetters, MemoryLinks
 from detent.store.memory.lists import MemoryLists
 from detent.store.memory.overview import MemoryOverview
+from detent.store.memory.rules import MemoryRules
 from detent.store.memory.tables import StoredCallback, StoredRun
 from detent.store.memory.templates import MemoryTemplates
 from detent.store.memory.workflows import MemoryWorkflows
@@ -40,7 +41,14 @@ from detent.version import VERSION
 
 
 class MemoryStore(
-    MemoryLists, MemoryWorkflows, MemoryTemplates, MemoryOverview, MemoryLinks, MemoryLetters, MemoryCatalog
+    MemoryLists,
+    MemoryWorkflows,
+    MemoryRules,
+    MemoryTemplates,
+    MemoryOverview,
+    MemoryLinks,
+    MemoryLetters,
+    MemoryCatalog,
 ):
     """A store in this process. Its data is lost when the process ends."""
 

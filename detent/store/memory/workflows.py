@@ -15,6 +15,7 @@ from detent.store.rows import (
     VersionRow,
     WorkflowRow,
 )
+from detent.store.rule_rows import merge_layout
 from detent.store.trigger_rows import NewTrigger
 
 
@@ -22,24 +23,39 @@ class MemoryWorkflows(MemoryTables):
     """The verbs of workflows, with the same guarantees as in a database: every verb is one step."""
 
     async def save_workflow(
-        self, version: NewVersion, *, replace: bool, expected: tuple[int, int] | None = None
+        self,
+        version: NewVersion,
+        *,
+        replace: bool,
+        expected: tuple[int, int] | None = None,
+        layout: str | None = None,
     ) -> SavedVersion | Unsaved:
+        saved = self._save(version, replace, expected)
+        if layout is not None and isinstance(saved, SavedVersion):
+            self.layouts[saved.id] = merge_layout(self.layouts.get(saved.id), layout)
+        return saved
+
+    def _save(self, version: NewVersion, replace: bool, expected: tuple[int, int] | None) -> SavedVersion | Unsaved:
         now = self.clock.wall()
         old = self._named(version.tenant, version.name)
         if old is None:
             if expected is not None:
                 return Unsaved.MISSING
+            if not self._raise_revisions(version.tenant, version.entity, None):
+                return Unsaved.NO_ENTITY
             self.saved[version.id] = StoredWorkflow(version, 1, now, now, {1: (version, now)})
             self._own_trigger(version.id, version.owned_trigger, now)
-            return SavedVersion(version.id, 1, created=True, changed=True)
+            return SavedVersion(version.id, 1, True, True, now)
         if not replace:
             return Unsaved.TAKEN
         if expected is not None and expected != (old.version, old.updated_at):
             return Unsaved.CHANGED
+        if not self._raise_revisions(version.tenant, version.entity, old.new.entity):
+            return Unsaved.NO_ENTITY
         seen = old.version
         number, _ = self._numbered(old, version, now)
         self._make_current(old, version, number, now)
-        return SavedVersion(old.new.id, number, created=False, changed=number != seen)
+        return SavedVersion(old.new.id, number, False, number != seen, old.updated_at)
 
     def _numbered(self, old: StoredWorkflow, version: NewVersion, now: int) -> tuple[int, bool]:
         """Return the number of the version that has this text, and whether it was added."""
@@ -64,19 +80,28 @@ class MemoryWorkflows(MemoryTables):
             return Unsaved.MISSING
         if old.status == "archived":
             return Unsaved.ARCHIVED
+        if not self._raise_revisions(version.tenant, version.entity, old.new.entity):
+            return Unsaved.NO_ENTITY
         changed = number != old.version
         self._make_current(old, version._replace(enabled=old.new.enabled), number, self.clock.wall())
-        return SavedVersion(version.id, number, created=False, changed=changed)
+        return SavedVersion(version.id, number, False, changed, old.updated_at)
 
     async def change_status(
-        self, tenant: int, workflow: bytes, status: str, *, slots: Sequence[tuple[bytes, int, int]] = ()
+        self,
+        tenant: int,
+        workflow: bytes,
+        status: str,
+        *,
+        slots: Sequence[tuple[bytes, int, int]] = (),
+        by: str | None = None,
     ) -> str | None:
         saved = self._there(tenant, workflow)
         if saved is None:
             return None
         before = saved.status
         if before not in ("draft", status):
-            saved.status, saved.new = status, saved.new._replace(enabled=status == "active")
+            self._raise_revisions(tenant, None, saved.new.entity)
+            saved.status, saved.new = status, saved.new._replace(enabled=status == "active", author=by)
             saved.updated_at = max(self.clock.wall(), saved.updated_at + 1)
             self._set_slots(workflow, None if status == "archived" else slots)
         return before
@@ -92,6 +117,17 @@ class MemoryWorkflows(MemoryTables):
             found = mine.get(id_)
             if found and found.new.enabled and found.deleted_at is None and found.updated_at == seen:
                 found.new = found.new._replace(next_at=next_at)
+
+    def _raise_revisions(self, tenant: int, entity: str | None, before: str | None) -> bool:
+        """Raise the revision of the entity of a rule, and of the one before. Return False if the first does not
+        exist."""
+        if entity is not None and (tenant, entity) not in self.entities_by_name:
+            return False
+        for name in {entity, before} - {None}:
+            row = self.entities_by_name.get((tenant, str(name)))
+            if row is not None:
+                self.entities_by_name[tenant, row.name] = row._replace(revision=row.revision + 1)
+        return True
 
     def _own_trigger(self, workflow: bytes, new: NewTrigger | None, now: int) -> None:
         """Replace the trigger of a definition with its new one."""
@@ -136,6 +172,8 @@ class MemoryWorkflows(MemoryTables):
         after: str | None = None,
         enabled: bool | None = None,
         status: str | None = None,
+        form: str | None = None,
+        entity: str | None = None,
     ) -> list[WorkflowRow]:
         mine = [
             w
@@ -145,6 +183,8 @@ class MemoryWorkflows(MemoryTables):
             and (after is None or w.new.name > after)
             and (enabled is None or w.new.enabled is enabled)
             and (status is None or w.status == status)
+            and form in (None, w.new.form)
+            and entity in (None, w.new.entity)
         ]
         return [_workflow_row(w) for w in sorted(mine, key=lambda w: w.new.name)[:limit]]
 
@@ -161,11 +201,12 @@ class MemoryWorkflows(MemoryTables):
     async def archived(self, workflows: Sequence[bytes]) -> set[bytes]:
         return {one for one in workflows if one in self.saved and self.saved[one].status == "archived"}
 
-    async def enable_workflow(self, tenant: int, workflow: bytes, *, enabled: bool) -> bool:
+    async def enable_workflow(self, tenant: int, workflow: bytes, *, enabled: bool, by: str | None = None) -> bool:
         saved = self._there(tenant, workflow)
         if saved is None:
             return False
-        saved.new = saved.new._replace(enabled=enabled)
+        self._raise_revisions(tenant, None, saved.new.entity)
+        saved.new = saved.new._replace(enabled=enabled, author=by)
         saved.updated_at = max(self.clock.wall(), saved.updated_at + 1)
         return True
 
@@ -175,8 +216,10 @@ class MemoryWorkflows(MemoryTables):
             return Unsaved.MISSING
         if unless_active and saved.status == "active":
             return Unsaved.ACTIVE
+        self._raise_revisions(tenant, None, saved.new.entity)
         now = self.clock.wall()
         saved.draft = None
+        self.layouts.pop(workflow, None)
         for trigger in self.rules.values():
             if trigger.new.workflow == workflow and trigger.deleted_at is None:
                 trigger.deleted_at = now
@@ -233,14 +276,17 @@ class MemoryWorkflows(MemoryTables):
             return Unsaved.CHANGED
         if saved.status == "archived":
             return Unsaved.ARCHIVED
+        if activate and not self._raise_revisions(version.tenant, version.entity, saved.new.entity):
+            return Unsaved.NO_ENTITY
         seen = saved.version
         number, added = self._numbered(saved, version, now)
         if activate:
             self._make_current(saved, version, number, now)
         else:
+            saved.new = saved.new._replace(author=version.author)
             saved.updated_at = max(now, saved.updated_at + 1)
         saved.draft = None
-        return SavedVersion(version.id, number, False, number != seen if activate else added)
+        return SavedVersion(version.id, number, False, number != seen if activate else added, saved.updated_at)
 
     async def store_draft(self, version: NewVersion, *, revision: int) -> bool:
         saved = self._there(version.tenant, version.id)
@@ -270,12 +316,13 @@ def _shown(draft: NewDraft, id_: bytes) -> NewVersion:
         checksum="",
         language=0,
         title=draft.title,
+        author=draft.author,
     )
 
 
 def _version_row(saved: StoredWorkflow, number: int) -> VersionRow:
     new, at = saved.versions[number]
-    return VersionRow(number, new.checksum, at, new.source, new.facts())
+    return VersionRow(number, new.checksum, at, new.source, new.facts(), new.author)
 
 
 def _workflow_row(saved: StoredWorkflow) -> WorkflowRow:
@@ -297,4 +344,6 @@ def _workflow_row(saved: StoredWorkflow) -> WorkflowRow:
         graph=new.graph,
         title=new.title,
         draft=None if saved.draft is None else saved.draft.revision,
+        entity=new.entity,
+        updated_by=new.author,
     )

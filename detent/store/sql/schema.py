@@ -40,7 +40,7 @@ from detent.store.rows import Finding
 from detent.version import VERSION
 
 #: The revision this code needs: the newest migration of the kind `pre`.
-HEAD: Final = "0008"
+HEAD: Final = "0009"
 #: The revision of the first release of the code.
 FIRST: Final = "0001"
 #: The setting that stores the oldest revision of the code that may use the tables.
@@ -102,6 +102,8 @@ workflow = Table(
     Column("deleted_at", MOMENT),
     Column("title", LONG),
     Column("revision", Integer),  # of its last draft; it never goes back
+    Column("entity", NAME),  # of the rule that is its current version
+    Column("updated_by", LONG),
     sqlite_strict=True,
 )
 Index(
@@ -111,6 +113,7 @@ Index(
     unique=True,
     sqlite_where=text("deleted_at is null"),
 )
+Index("workflow_entity", workflow.c.tenant, workflow.c.entity, sqlite_where=text("entity is not null"))
 
 workflow_version = Table(
     "workflow_version",
@@ -124,6 +127,7 @@ workflow_version = Table(
     Column("language", Integer, nullable=False),
     Column("created_at", MOMENT, nullable=False),
     Column("facts", LONG),  # `null` in versions that code of revision 0001 saved
+    Column("author", LONG),
     PrimaryKeyConstraint("workflow", "version"),
     sqlite_strict=True,
 )

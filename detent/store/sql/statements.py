@@ -20,7 +20,7 @@ from sqlalchemy import (
     update,
 )
 
-from detent.store.rows import RUN_STARTED
+from detent.store.list_rows import RUN_STARTED
 from detent.store.sql.compiler import Contains, InList, InsertIfAbsent
 from detent.store.sql.schema import (
     callback,

@@ -11,6 +11,7 @@ import msgspec
 from detent.instant import SECOND, micros
 from detent.run.journal import Entry
 from detent.store.letters import NewLetter
+from detent.store.list_rows import TimelineCursor, TimelineRow
 from detent.store.protocol import EVERY_RUN, CommandStore, MaintenanceStore, NodeStore, TriggerStore
 from detent.store.rows import (
     NO_ID,
@@ -22,8 +23,6 @@ from detent.store.rows import (
     Receipt,
     RunCriteria,
     RunRow,
-    TimelineCursor,
-    TimelineRow,
 )
 from detent.store.sql import run_statements, statements, workflow_statements
 from detent.store.sql.access import Script, SqlAccess

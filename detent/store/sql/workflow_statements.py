@@ -15,7 +15,7 @@ _WORKFLOWS: Final = (
         workflow.c.id, workflow.c.tenant, workflow.c.name, workflow.c.form, workflow.c.description, workflow.c.status,
         workflow.c.enabled, workflow.c.version, workflow.c.trigger, workflow.c.labels, workflow.c.created_at,
         workflow.c.updated_at, workflow_version.c.source, workflow_version.c.graph, workflow.c.title,
-        draft.c.revision,
+        draft.c.revision, workflow.c.entity, workflow.c.updated_by,
     )
     .select_from(
         workflow.outerjoin(
@@ -39,11 +39,11 @@ DELETED_BY_NAME: Final = (
 )
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=16)
 def workflows(given: frozenset[str]) -> Select[Any]:
     """Return the workflows of a tenant by name, narrowed by the given columns."""
     query = _WORKFLOWS.where(workflow.c.name > bindparam("after"))
-    for name in sorted(given & {"enabled", "status"}):
+    for name in sorted(given & {"enabled", "status", "form", "entity"}):
         query = query.where(workflow.c[name] == bindparam(name))
     return query.order_by(workflow.c.name).limit(bindparam("limit"))
 
@@ -51,7 +51,7 @@ def workflows(given: frozenset[str]) -> Select[Any]:
 _VERSIONS: Final = (
     select(
         workflow_version.c.version, workflow_version.c.checksum, workflow_version.c.created_at,
-        workflow_version.c.source, workflow_version.c.facts,
+        workflow_version.c.source, workflow_version.c.facts, workflow_version.c.author,
     )
     .join_from(workflow_version, workflow, workflow.c.id == workflow_version.c.workflow)
     .where(
@@ -76,6 +76,7 @@ _LOCKED: Final = (
         workflow.c.status,
         workflow.c.enabled,
         workflow.c.revision,
+        workflow.c.entity,
     )
     .where(workflow.c.tenant == bindparam("tenant"), workflow.c.deleted_at.is_(None))
     .with_for_update()
@@ -111,9 +112,9 @@ ANY_VERSION: Final = select(workflow_version.c.version).where(workflow_version.c
 NEW: Final = InsertIfAbsent(
     text(
         """insert into workflow (id, tenant, name, form, title, description, status, enabled, version, "trigger",
-                                 labels, created_at, updated_at, revision)
+                                 labels, created_at, updated_at, revision, entity, updated_by)
            values (:id, :tenant, :name, :form, :title, :description, :status, :enabled, :next, :trigger, :labels, :now,
-                   :now, :revision)"""
+                   :now, :revision, :entity, :author)"""
     )
 )
 CHANGE: Final = (
@@ -130,19 +131,29 @@ CHANGE: Final = (
             workflow.c.trigger: bindparam("trigger"),
             workflow.c.labels: bindparam("labels"),
             workflow.c.updated_at: bindparam("now"),
+            workflow.c.entity: bindparam("entity"),
+            workflow.c.updated_by: bindparam("author"),
         }
     )
 )
 ENABLE: Final = (
     update(workflow)
     .where(workflow.c.id == bindparam("known"))
-    .values({workflow.c.enabled: bindparam("enabled"), workflow.c.updated_at: bindparam("now")})
+    .values(
+        {
+            workflow.c.enabled: bindparam("enabled"),
+            workflow.c.updated_at: bindparam("now"),
+            workflow.c.updated_by: bindparam("by"),
+        }
+    )
 )
 DELETE: Final = (
     update(workflow).where(workflow.c.id == bindparam("known")).values({workflow.c.deleted_at: bindparam("now")})
 )
 TOUCH: Final = (
-    update(workflow).where(workflow.c.id == bindparam("known")).values({workflow.c.updated_at: bindparam("now")})
+    update(workflow)
+    .where(workflow.c.id == bindparam("known"))
+    .values({workflow.c.updated_at: bindparam("now"), workflow.c.updated_by: bindparam("by")})
 )
 SET_STATUS: Final = (
     update(workflow)
@@ -152,6 +163,7 @@ SET_STATUS: Final = (
             workflow.c.status: bindparam("status"),
             workflow.c.enabled: bindparam("enabled"),
             workflow.c.updated_at: bindparam("now"),
+            workflow.c.updated_by: bindparam("by"),
         }
     )
 )
@@ -186,6 +198,7 @@ NEW_VERSION: Final = insert(workflow_version).values(
         workflow_version.c.language: bindparam("language"),
         workflow_version.c.created_at: bindparam("now"),
         workflow_version.c.facts: bindparam("facts"),
+        workflow_version.c.author: bindparam("author"),
     }
 )
 

@@ -2,6 +2,9 @@
 
 Every verb that writes locks the workflow's row first. Under that lock the greatest version, the version of a text and
 the draft's revision cannot change, so of two saves or two publishes at once the second sees the result of the first.
+
+A verb that changes a rule then locks the row of its entity and raises its revision, before it writes anything else. So
+an entity that has rules cannot be deleted meanwhile, and a reader of the revision sees the rules that belong to it.
 """
 
 from __future__ import annotations
@@ -21,9 +24,11 @@ from detent.store.rows import (
     VersionRow,
     WorkflowRow,
 )
+from detent.store.sql import rule_statements as rules
 from detent.store.sql import statements as triggers
 from detent.store.sql import workflow_statements as statements
 from detent.store.sql.access import Script, SqlAccess
+from detent.store.sql.rule_verbs import change_layout
 from detent.store.trigger_rows import NewTrigger
 
 Expected = tuple[int, int] | None
@@ -55,8 +60,10 @@ class WorkflowVerbs(WorkflowStore):
         after: str | None = None,
         enabled: bool | None = None,
         status: str | None = None,
+        form: str | None = None,
+        entity: str | None = None,
     ) -> list[WorkflowRow]:
-        narrowing = {"enabled": enabled, "status": status}
+        narrowing = {"enabled": enabled, "status": status, "form": form, "entity": entity}
         given = frozenset(name for name, value in narrowing.items() if value is not None)
         values = {**narrowing, "tenant": tenant, "after": after or "", "limit": limit}
         return [_workflow(row) for row in await self._access.query(statements.workflows(given), values)]
@@ -72,10 +79,17 @@ class WorkflowVerbs(WorkflowStore):
         return _version(rows[0]) if rows else None
 
     async def save_workflow(
-        self, version: NewVersion, *, replace: bool, expected: Expected = None
+        self, version: NewVersion, *, replace: bool, expected: Expected = None, layout: str | None = None
     ) -> SavedVersion | Unsaved:
         now = await self._access.now()
-        return await self._access.run_script(lambda: _save(version, replace, expected, now))
+
+        def save() -> Script[SavedVersion | Unsaved]:
+            saved = yield from _save(version, replace, expected, now)
+            if layout is not None and isinstance(saved, SavedVersion):
+                yield from change_layout(version.tenant, saved.id, layout, now)
+            return saved
+
+        return await self._access.run_script(save)
 
     async def activate_version(self, version: NewVersion, number: int) -> SavedVersion | Unsaved:
         now = await self._access.now()
@@ -87,13 +101,21 @@ class WorkflowVerbs(WorkflowStore):
                 return Unsaved.MISSING
             if known.status == "archived":
                 return Unsaved.ARCHIVED
-            yield from _make_current(version._replace(enabled=known.enabled), known, number, now)
-            return SavedVersion(known.id, number, created=False, changed=number != known.version)
+            if not (yield from _raise_revisions(version.tenant, version.entity, known.entity)):
+                return Unsaved.NO_ENTITY
+            at = yield from _make_current(version._replace(enabled=known.enabled), known, number, now)
+            return SavedVersion(known.id, number, False, number != known.version, at)
 
         return await self._access.run_script(activate)
 
     async def change_status(
-        self, tenant: int, workflow: bytes, status: str, *, slots: Sequence[tuple[bytes, int, int]] = ()
+        self,
+        tenant: int,
+        workflow: bytes,
+        status: str,
+        *,
+        slots: Sequence[tuple[bytes, int, int]] = (),
+        by: str | None = None,
     ) -> str | None:
         now = await self._access.now()
 
@@ -102,8 +124,9 @@ class WorkflowVerbs(WorkflowStore):
             if known is None:
                 return None
             if known.status not in ("draft", status):
+                yield from _raise_revisions(tenant, None, known.entity)
                 values = {"status": status, "enabled": status == "active", "now": max(now, known.updated_at + 1)}
-                yield statements.SET_STATUS, {**values, "known": workflow}
+                yield statements.SET_STATUS, {**values, "known": workflow, "by": by}
                 if status == "archived":
                     yield statements.CLEAR_SLOTS, {"known": workflow}
                 for trigger, seen, next_at in sorted(slots):
@@ -112,13 +135,14 @@ class WorkflowVerbs(WorkflowStore):
 
         return await self._access.run_script(change)
 
-    async def enable_workflow(self, tenant: int, workflow: bytes, *, enabled: bool) -> bool:
+    async def enable_workflow(self, tenant: int, workflow: bytes, *, enabled: bool, by: str | None = None) -> bool:
         now = await self._access.now()
 
         def enable() -> Script[bool]:
             known = yield from _locked(tenant, workflow)
             if known is not None:
-                values = {"known": workflow, "enabled": enabled, "now": max(now, known.updated_at + 1)}
+                yield from _raise_revisions(tenant, None, known.entity)
+                values = {"known": workflow, "enabled": enabled, "now": max(now, known.updated_at + 1), "by": by}
                 yield statements.ENABLE, values
             return known is not None
 
@@ -133,8 +157,10 @@ class WorkflowVerbs(WorkflowStore):
                 return Unsaved.MISSING
             if unless_active and known.status == "active":
                 return Unsaved.ACTIVE
+            yield from _raise_revisions(tenant, None, known.entity)
             yield statements.DROP_DRAFT, {"known": workflow}
             yield statements.DROP_TRIGGERS, {"known": workflow, "now": now}
+            yield rules.DROP_LAYOUT, {"workflow": workflow}
             if (yield statements.ANY_VERSION, {"id": workflow}):
                 yield statements.DELETE, {"known": workflow, "now": now}
             else:
@@ -180,13 +206,16 @@ class WorkflowVerbs(WorkflowStore):
                 return Unsaved.CHANGED
             if known.status == "archived":
                 return Unsaved.ARCHIVED
+            if activate and not (yield from _raise_revisions(version.tenant, version.entity, known.entity)):
+                return Unsaved.NO_ENTITY
             number, added = yield from _numbered(version, known, now)
+            at = max(now, known.updated_at + 1)
             if activate:
                 yield from _make_current(version, known, number, now)
             else:
-                yield statements.TOUCH, {"known": known.id, "now": max(now, known.updated_at + 1)}
+                yield statements.TOUCH, {"known": known.id, "now": at, "by": version.author}
             yield statements.DROP_DRAFT, {"known": known.id}
-            return SavedVersion(known.id, number, False, number != known.version if activate else added)
+            return SavedVersion(known.id, number, False, number != known.version if activate else added, at)
 
         return await self._access.run_script(publish)
 
@@ -213,6 +242,7 @@ class _Known(NamedTuple):
     status: str
     enabled: bool
     revision: int | None
+    entity: str | None
 
 
 def _locked(tenant: int, workflow: bytes) -> Script[_Known | None]:
@@ -222,6 +252,22 @@ def _locked(tenant: int, workflow: bytes) -> Script[_Known | None]:
 
 def _known(row: Sequence[Any]) -> _Known:
     return _Known(*row)._replace(enabled=bool(row[4]))
+
+
+def _raise_revisions(tenant: int, entity: str | None, before: str | None) -> Script[bool]:
+    """Raise the revision of the entity of a rule, and of the one before. Return False if the first does not exist.
+
+    Nothing has been written if it returns False. The rows are locked in one order, so two saves cannot deadlock."""
+    found = {}
+    for name in sorted({one for one in (entity, before) if one is not None}):
+        rows = yield rules.LOCK_ENTITY, {"tenant": tenant, "entity": name}
+        if rows:
+            found[name] = rows[0][0]
+    if entity is not None and entity not in found:
+        return False
+    for id_ in found.values():
+        yield rules.RAISE_REVISION, {"entity": id_}
+    return True
 
 
 def _revision(workflow: bytes) -> Script[int]:
@@ -242,11 +288,13 @@ def _save(version: NewVersion, replace: bool, expected: Expected, now: int) -> S
             return (yield from _replace(version, _known(rows[0]), replace, expected, now))
         if expected is not None:
             return Unsaved.MISSING
+        if not (yield from _raise_revisions(version.tenant, version.entity, None)):
+            return Unsaved.NO_ENTITY
         values = {**_values(version), "status": "active", "next": 1, "revision": None, "now": now}
         if (yield statements.NEW, values):
             yield statements.NEW_VERSION, values
             yield from _own_trigger(version.id, version.owned_trigger, now)
-            return SavedVersion(version.id, 1, created=True, changed=True)
+            return SavedVersion(version.id, 1, True, True, now)
         # Else another process saved the same name in between: look again.
 
 
@@ -257,9 +305,11 @@ def _replace(
         return Unsaved.TAKEN
     if expected is not None and expected != (known.version, known.updated_at):
         return Unsaved.CHANGED
+    if not (yield from _raise_revisions(version.tenant, version.entity, known.entity)):
+        return Unsaved.NO_ENTITY
     number, _ = yield from _numbered(version, known, now)
-    yield from _make_current(version, known, number, now)
-    return SavedVersion(known.id, number, created=False, changed=number != known.version)
+    at = yield from _make_current(version, known, number, now)
+    return SavedVersion(known.id, number, False, number != known.version, at)
 
 
 def _numbered(version: NewVersion, known: _Known, now: int) -> Script[tuple[int, bool]]:
@@ -274,11 +324,13 @@ def _numbered(version: NewVersion, known: _Known, now: int) -> Script[tuple[int,
     return number, True
 
 
-def _make_current(version: NewVersion, known: _Known, number: int, now: int) -> Script[None]:
-    status = "active" if known.status == "draft" else known.status
+def _make_current(version: NewVersion, known: _Known, number: int, now: int) -> Script[int]:
+    """Make a version the current one. Return the `updated_at` of its workflow."""
+    status, at = "active" if known.status == "draft" else known.status, max(now, known.updated_at + 1)
     values = {**version._asdict(), "known": known.id, "next": number, "status": status}
-    yield statements.CHANGE, {**values, "now": max(now, known.updated_at + 1)}
+    yield statements.CHANGE, {**values, "now": at}
     yield from _own_trigger(known.id, version.owned_trigger, now)
+    return at
 
 
 def _save_draft(
@@ -294,7 +346,7 @@ def _save_draft(
         if expected is not None:
             return Unsaved.MISSING
         facts = {"status": "draft", "enabled": True, "trigger": _BY_API, "labels": None, "revision": 1, "now": now}
-        if (yield statements.NEW, {**draft._asdict(), **facts, "next": 0}):
+        if (yield statements.NEW, {**draft._asdict(), **facts, "entity": None, "next": 0}):
             yield statements.NEW_DRAFT, {**draft._asdict(), "known": draft.id, "next": 1, "now": now}
             return SavedDraft(draft.id, 1, created=True)
         # Else another process saved the same name in between: look again.
@@ -340,5 +392,6 @@ def _workflow(row: Sequence[Any]) -> WorkflowRow:
 
 
 def _version(row: Sequence[Any]) -> VersionRow:
-    version, checksum, created_at, source, facts = row
-    return VersionRow(version, checksum, created_at, source, None if facts is None else VersionFacts.decode(facts))
+    version, checksum, created_at, source, facts, author = row
+    decoded = None if facts is None else VersionFacts.decode(facts)
+    return VersionRow(version, checksum, created_at, source, decoded, author)
