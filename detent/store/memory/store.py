@@ -14,6 +14,7 @@ from detent.instant import micros
 from detent.run.journal import Entry
 from detent.store.heartbeat import TaskHeartbeat
 from detent.store.memory.catalog import MemoryCatalog
+from detent.store.memory.events import MemoryEvents
 from detent.store.memory.links import MemoryLetters, MemoryLinks
 from detent.store.memory.lists import MemoryLists
 from detent.store.memory.overview import MemoryOverview
@@ -44,6 +45,7 @@ class MemoryStore(
     MemoryLists,
     MemoryWorkflows,
     MemoryEntities,
+    MemoryEvents,
     MemoryTemplates,
     MemoryOverview,
     MemoryLinks,
