@@ -53,6 +53,10 @@ class EventRow(NamedTuple):
     until: int | None
     revision: int | None
 
+    def as_new(self) -> NewEvent:
+        """Return the event as it was stored first."""
+        return NewEvent(self.id, self.tenant, self.entity, self.operation, self.record, self.data, self.dedup)
+
 
 class EventStore(Protocol):
     """The verbs of entity events."""

@@ -15,7 +15,9 @@ class MemoryEvents(MemoryTables):
 
     async def add_events(self, events: Sequence[NewEvent], *, head_start: float) -> list[AddedEvent]:
         now = self.clock.wall()
-        known = {(row.tenant, row.dedup) for row in self.events.values() if row.dedup is not None}
+        known: set[tuple[int, str | None]] = {
+            (row.tenant, row.dedup) for row in self.events.values() if row.dedup is not None
+        }
         added: dict[bytes, bool] = {}
         for new in events:
             key = (new.tenant, new.dedup)
