@@ -24,10 +24,12 @@ from detent.engine.engine import Engine
 from detent.engine.tuning import Tuning
 from detent.forms.compiled import limits_of
 from detent.graph.model import StepKind
-from detent.ids import new_id
+from detent.ids import ALERT, new_id, show
 from detent.python.registry import registry as python_registry
 from detent.settings import Settings
+from detent.steps.action_context import ActionContext
 from detent.steps.actions import CORE, Action, load_modules, registry
+from detent.steps.alerts import AlertPort, AlertRequest, RaiseAlert
 from detent.steps.connectors.shipped import offer_shipped
 from detent.steps.protocol import StepExecutor
 from detent.steps.templates.action import DocumentRequest, Render, RenderedDocument, TemplatePort
@@ -76,12 +78,14 @@ async def build_app(
     tuning: Tuning | None = None,
     executors: Executors | None = None,
     templates: TemplatePort | None = None,
+    alerts: AlertPort | None = None,
     connections: EnvironmentConnections | None = None,
     source: ConnectorSource | None = None,
     migrate: bool = False,
 ) -> AsyncIterator[App]:
     """Yield an app whose engine is started. Without `executors` it accepts starts, and other nodes run them.
-    `templates` is the port through which its executors render documents. `connections` are those that its commands look
+    `templates` is the port through which its executors render documents, and `alerts` the one through which they raise
+    alerts. `connections` are those that its commands look
     for when a workflow is published. `source` reads what is imported from an address."""
     load_modules(settings.imports)
     offer_shipped()
@@ -100,6 +104,8 @@ async def build_app(
         commands = _build_commands(settings, engine, renderer, connections or EnvironmentConnections(), source)
         if templates is not None:
             templates.render = _render_with(commands)
+        if alerts is not None:
+            alerts.raise_alert = _raise_with(commands)
         await engine.start()
         triggers = EngineTriggers(commands, store, now=engine.time.now, new_id=new_id, base_url=base_url)
         stack.push_async_callback(triggers.entities.close)
@@ -136,6 +142,14 @@ def _render_with(commands: EngineCommands) -> Render:
         return await commands.for_caller(Caller(tenant, "detent")).document_templates.render(request)
 
     return render
+
+
+def _raise_with(commands: EngineCommands) -> RaiseAlert:
+    async def raise_alert(context: ActionContext, request: AlertRequest) -> str:
+        part = commands.for_caller(Caller(context.tenant, "detent")).alerts
+        return show(ALERT, (await part.raise_alert(context.run_id, context.step, request)).id)
+
+    return raise_alert
 
 
 def _build_commands(

@@ -41,6 +41,7 @@ from detent.python.transactions import keeper
 from detent.settings import Settings
 from detent.steps.action_step import ActionExecutor
 from detent.steps.actions import CORE, isolated_modules, registry
+from detent.steps.alerts import AlertPort, with_alerts
 from detent.steps.connectors.shipped import CONNECTORS as CONNECTORS_IN_PYTHON
 from detent.steps.data_action import CatalogActions
 from detent.steps.egress import EgressPolicy
@@ -104,6 +105,7 @@ async def run_app(
                 tuning=tuning,
                 executors=executors,
                 templates=ports.templates,
+                alerts=ports.alerts,
                 connections=connections,
                 source=HttpSource(policy, http),
                 migrate=migrate,
@@ -162,6 +164,7 @@ class _Ports:
         self.definitions = _Definitions()
         self.reservations = Reservations()
         self.templates = TemplatePort()
+        self.alerts = AlertPort()
 
 
 def _executors(clock: Clock, policy: EgressPolicy, http: HttpSettings, ports: _Ports) -> Executors:
@@ -173,7 +176,7 @@ def _executors(clock: Clock, policy: EgressPolicy, http: HttpSettings, ports: _P
         registry,
         pool=pool,
         data=data,
-        core=core_actions(ports.templates),
+        core=with_alerts(core_actions(ports.templates), ports.alerts),
         reservations=ports.reservations,
         services=ActionServices(policy, http, connections=ports.connections),
         processes=Processes(isolated_modules, policy),

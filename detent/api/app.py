@@ -41,6 +41,7 @@ from detent.api.routes import (
     workflows,
 )
 from detent.api.routes.catalog import connectors, imports
+from detent.api.routes.rules import action_templates, alerts, entities, parts, rules
 from detent.api.server.guards import OriginGuard, known_hosts
 from detent.app import App
 from detent.auth.caller import Caller, local_caller
@@ -80,6 +81,11 @@ async def ready(request: AnyRequest) -> Health:
 ROUTES = [
     *workflows.ROUTES,
     *versions.ROUTES,
+    *rules.ROUTES,
+    *parts.ROUTES,
+    *entities.ROUTES,
+    *alerts.ROUTES,
+    *action_templates.ROUTES,
     *templates.ROUTES,
     *document_templates.ROUTES,
     *starts.ROUTES,

@@ -16,9 +16,12 @@ from litestar import Request, Response
 from litestar.exceptions import HTTPException
 
 from detent.api.rehearsal import rehearsal_document
+from detent.api.rules import changed_document
+from detent.commands.rules.save import ChangedMeanwhile
 from detent.documents.answers import FieldProblem
 from detent.documents.refusals import Details, Refusal
 from detent.documents.rehearsal import RehearsalDocument
+from detent.documents.rules import ChangedMeanwhileDocument
 from detent.errors import (
     AlreadyActive,
     CommitUnknown,
@@ -96,11 +99,12 @@ def refuse(
     problems: Iterable[Problem] = (),
     run_id: str | None = None,
     rehearsal: RehearsalDocument | None = None,
+    current: ChangedMeanwhileDocument | None = None,
     headers: dict[str, str] | None = None,
 ) -> Response[Refusal]:
     """Build the answer for an error."""
     found = [FieldProblem(each.field, each.message) for each in problems if each.field or each.message != message]
-    details = Details(found, run_id, rehearsal)
+    details = Details(found, run_id, rehearsal, current)
     body = Refusal(error, code, message, None if details == Details() else details)
     return Response(body, status_code=status, headers=headers or {}, media_type="application/json")
 
@@ -134,8 +138,20 @@ def answer_of(error: Exception, method: str, path: str) -> Response[Refusal]:
     run_id = error.run if isinstance(error, AlreadyActive) else None
     failed = error.rehearsal if isinstance(error, RehearsalFailed) else None
     rehearsal = None if failed is None else rehearsal_document(failed)
-    code = code or error.code
-    return refuse(status, word, code, message, problems=problems, run_id=run_id, rehearsal=rehearsal, headers=headers)
+    current = changed_document(error.row, error.changes) if isinstance(error, ChangedMeanwhile) else None
+    if current is not None:
+        headers = {"ETag": current.etag}
+    return refuse(
+        status,
+        word,
+        code or error.code,
+        message,
+        problems=problems,
+        run_id=run_id,
+        rehearsal=rehearsal,
+        current=current,
+        headers=headers,
+    )
 
 
 def _outage(error: StoreError) -> str:

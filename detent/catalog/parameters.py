@@ -70,9 +70,9 @@ def check_actions(compiled: Compiled, find: FindAction | None, *, effects: bool 
         problems += constant_problems(action, given, f"steps.{step.name}.with")
         place = f"steps.{step.name}.action"
         said = _warnings(step, action.facts, effects=effects and step.name in compiled.retried)
-        warnings += [f"{form.place(place) if form else place}: {one}" for one in said]
+        warnings += [f"{form.place(place, compiled) if form else place}: {one}" for one in said]
     if problems:
-        placed = [Problem(form.place(one.field) if form else one.field, one.message) for one in problems]
+        placed = [Problem(form.place(one.field, compiled) if form else one.field, one.message) for one in problems]
         raise InvalidDefinition(problems=placed)
     if changed:
         steps = tuple(changed.get(step.name, step) for step in compiled.graph.steps)

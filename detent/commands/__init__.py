@@ -29,6 +29,11 @@ from detent.commands.outlines import OutlineCommands
 from detent.commands.overviews import InboxCommands, SystemCommands
 from detent.commands.rehearsal import RehearsalCommands
 from detent.commands.rerun import RerunCommands
+from detent.commands.rules.action_templates import ActionTemplateCommands
+from detent.commands.rules.alerts import AlertCommands
+from detent.commands.rules.entities import EntityCommands
+from detent.commands.rules.parts import RulePartCommands
+from detent.commands.rules.save import RuleCommands
 from detent.commands.runs import RunCommands
 from detent.commands.search import SearchCommands
 from detent.commands.signals import SignalCommands
@@ -57,6 +62,11 @@ class Commands:
         self.items = ItemCommands(context, caller)
         self.hierarchy = HierarchyCommands(context, caller, self.runs)
         self.drafts = DraftCommands(context, caller, self.workflows)
+        self.entities = EntityCommands(context, caller)
+        self.rules = RuleCommands(context, caller, self.workflows, self.drafts, self.entities)
+        self.rule_parts = RulePartCommands(context, caller, self.rules)
+        self.alerts = AlertCommands(context, caller)
+        self.action_templates = ActionTemplateCommands(context, caller)
         self.workflow_templates = WorkflowTemplateCommands(context, caller, self.drafts)
         self.document_templates = DocumentTemplateCommands(context, caller)
         self.versions = VersionCommands(context, caller, self.workflows, self.drafts)

@@ -14,7 +14,7 @@ from detent.commands.context import CommandContext, CommandPart
 from detent.commands.moves import MoveCommands
 from detent.commands.rehearsal import RehearsalCommands, RehearsalRequest, RehearsalResult
 from detent.commands.runs import RunCommands
-from detent.commands.workflows import WorkflowCommands, as_version, new_version, refuse_if_any
+from detent.commands.workflows import WorkflowCommands, new_version, refuse_if_any
 from detent.engine.cache import Startable, startable
 from detent.errors import (
     Conflict,
@@ -183,8 +183,7 @@ class DraftCommands(CommandPart):
             compiled, blocked = await self._workflows.pin(draft.source)
             await self._check(compiled, blocked, check_parameters=check_parameters)
             tried = None if rehearsal is None else await self._rehearse(row, compiled, draft, rehearsal)
-            now = await self._store.now()
-            version = as_version(self._tenant, row.id, compiled, draft.source, self._engine.new_id(), now)
+            version = await self._workflows.as_version(row.id, compiled, draft.source)
             saved = await self._store.publish_draft(version, revision=draft.revision, activate=activate)
             if isinstance(saved, SavedVersion):
                 self._context.workflows.forget(self._tenant, row)
@@ -192,7 +191,7 @@ class DraftCommands(CommandPart):
                 return PublishAnswer(row, saved.version, saved.changed, compiled.warnings, tried)
             if saved is Unsaved.ARCHIVED:
                 raise _archived(row)
-            # Else the draft was saved again or published meanwhile: look again.
+            # Else the draft was saved again or published meanwhile, or its entity was deleted: look again.
         raise Unavailable(f"the draft of the workflow {key[:200]!r} is being changed; try again")
 
     async def _rehearse(
@@ -224,7 +223,8 @@ class DraftCommands(CommandPart):
         or that no node has, a child that does not exist or starts this workflow, parameters that can never be
         rendered."""
         children = await self._workflows.child_problems(compiled.name, compiled.graph)
-        problems = [*blocked, *await self._action_problems(compiled), *children]
+        entity = await self._workflows.entity_problems(compiled)
+        problems = [*blocked, *await self._action_problems(compiled), *children, *entity]
         if check_parameters:
             problems += constant_problems(compiled.graph)
         refuse_if_any(compiled, problems)

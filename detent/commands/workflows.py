@@ -16,6 +16,7 @@ from detent.errors import Conflict, InvalidDefinition, NameTaken, NotFound, Prec
 from detent.forms.compile import FORMS, compile_document, is_live_at_save
 from detent.forms.compiled import Compiled, TriggerDefinition, TriggerType
 from detent.forms.definition import read_definition
+from detent.forms.rules.entity_fields import check_fields
 from detent.forms.schedule import next_slots
 from detent.graph import codec
 from detent.graph.check import called_workflows, pinned_versions
@@ -24,6 +25,8 @@ from detent.ids import WORKFLOW, InvalidId, parse
 from detent.instant import Instant
 from detent.store.rows import NewVersion, SavedVersion, Unsaved, WorkflowRow
 from detent.store.trigger_rows import NewTrigger
+from detent.values.fields import shown
+from detent.values.nearest import nearest
 
 _PAGE: Final = 200
 #: How many workflows are read to find a workflow that starts itself through its children.
@@ -81,20 +84,43 @@ class WorkflowCommands(CommandPart):
         A child that does not exist may be saved later and is a warning of what is returned. Raise InvalidDefinition if
         the workflow would start itself.
         """
-        compiled, problems = await self.pin(data, filename=filename)
-        missing: list[Problem] = []
-        children = await self.child_problems(compiled.name, compiled.graph, missing=missing)
-        refuse_if_any(compiled, [*problems, *children])
-        if missing:
-            place = FORMS[compiled.form].place
-            words = (f"{place(one.field)}: {one.message}; until there is, the step fails" for one in missing)
-            compiled = dataclasses.replace(compiled, warnings=(*compiled.warnings, *words))
+        compiled = await self.check(data, filename=filename)
         if replace:
             with suppress(NotFound):
                 row = await self.get(compiled.name)
                 if row.status == "archived":
                     raise Conflict(f"the workflow {row.name!r} is archived; reactivate it first")
-        return await self._save(compiled, data, replace=replace, expected=expected)
+        return await self.store(compiled, data, replace=replace, expected=expected)
+
+    async def check(self, data: bytes | str, *, filename: str | None = None) -> Compiled:
+        """Compile a definition, and check everything that a save checks. Raise InvalidDefinition with every problem."""
+        compiled, problems = await self.pin(data, filename=filename)
+        missing: list[Problem] = []
+        children = await self.child_problems(compiled.name, compiled.graph, missing=missing)
+        refuse_if_any(compiled, [*problems, *children, *await self.entity_problems(compiled)])
+        if missing:
+            place = FORMS[compiled.form].place
+            words = (f"{place(one.field, compiled)}: {one.message}; until there is, the step fails" for one in missing)
+            compiled = dataclasses.replace(compiled, warnings=(*compiled.warnings, *words))
+        return compiled
+
+    async def entity_problems(self, compiled: Compiled) -> list[Problem]:
+        """Return what is wrong with the entity of a rule: it does not exist, or has not the fields that it reads."""
+        entity = compiled.rule.entity if compiled.rule is not None else None
+        if entity is None:
+            return []
+        row = await self._store.entity(self._tenant, entity)
+        if row is None:
+            return [Problem("entity", await self.missing_entity(entity))]
+        return check_fields(compiled, None if row.fields is None else json.loads(row.fields))
+
+    async def missing_entity(self, name: str) -> str:
+        """Return the message for an entity that does not exist."""
+        known = [row.name for row in await self._store.entities(self._tenant, limit=_PAGE)]
+        near = nearest(name, known)
+        if near is not None:
+            return f"there is no entity {shown(name)}; did you mean {near!r}?"
+        return f"there is no entity {shown(name)}; add it with POST /api/v1/entities"
 
     async def save_python(self, compiled: Compiled, source: str) -> WorkflowRow:
         """Store a workflow whose code this process has, as a new version if it differs from the stored one.
@@ -109,7 +135,7 @@ class WorkflowCommands(CommandPart):
         if row is not None and row.source == source:
             return row
         wanted = compiled if row is None else dataclasses.replace(compiled, enabled=row.enabled)
-        saved, _, _ = await self._save(wanted, source, replace=True)
+        saved, _, _ = await self.store(wanted, source, replace=True)
         return saved
 
     async def get(self, key: str) -> WorkflowRow:
@@ -153,6 +179,8 @@ class WorkflowCommands(CommandPart):
             graph=row.graph,
             checksum=stored.checksum,
             language=prepared.graph.language,
+            entity=facts.get("rule", {}).get("entity"),
+            author=self._caller.name,
             owned_trigger=owned_trigger(trigger, self._engine.new_id(), self._tenant, row.id, await self._store.now()),
             **stored.facts._asdict(),
         )
@@ -162,6 +190,8 @@ class WorkflowCommands(CommandPart):
                 return await self.get(key)
             case Unsaved.ARCHIVED:
                 raise Conflict(f"the workflow {row.name!r} is archived; reactivate it first")
+            case Unsaved.NO_ENTITY:
+                raise Conflict(f"{await self.missing_entity(str(version.entity))}, which version {number} is about")
             case _:
                 raise NotFound(f"the workflow {row.name!r} has no version {number}")
 
@@ -177,7 +207,8 @@ class WorkflowCommands(CommandPart):
     async def _change_status(self, key: str, status: str) -> WorkflowRow:
         row = await self.get(key)
         slots = await self._slots(row) if status == "active" and row.status == "archived" else []
-        before = await self._store.change_status(self._tenant, row.id, status, slots=slots)
+        by = self._caller.name
+        before = await self._store.change_status(self._tenant, row.id, status, slots=slots, by=by)
         if before is None:
             raise NotFound(f"there is no workflow {key[:200]!r}")
         if before == "draft":
@@ -206,7 +237,7 @@ class WorkflowCommands(CommandPart):
     async def enable(self, key: str, *, enabled: bool) -> WorkflowRow:
         """Allow runs of a workflow to be started, or forbid it."""
         row = await self.get(key)
-        if not await self._store.enable_workflow(self._tenant, row.id, enabled=enabled):
+        if not await self._store.enable_workflow(self._tenant, row.id, enabled=enabled, by=self._caller.name):
             raise NotFound(f"there is no workflow {key[:200]!r}")
         self._context.workflows.forget(self._tenant, row)
         return await self.get(key)
@@ -293,33 +324,60 @@ class WorkflowCommands(CommandPart):
         graph = await asyncio.to_thread(codec.decode, row.graph) if row.graph else Graph(())
         return _Called(row.name, [called for _, called, may_recur in called_workflows(graph) if not may_recur])
 
-    async def _save(
+    async def store(
         self,
         compiled: Compiled,
         data: bytes | str,
         *,
         replace: bool,
         expected: tuple[int, Instant] | None = None,
+        layout: str | None = None,
     ) -> tuple[WorkflowRow, SavedVersion, Compiled]:
-        now = await self._store.now()
-        version = as_version(self._tenant, self._engine.new_id(), compiled, data, self._engine.new_id(), now)
-        saved = await self._store.save_workflow(version, replace=replace, expected=expected)
+        """Store a definition that `check` has returned, with its layout, in one transaction."""
+        version = await self.as_version(self._engine.new_id(), compiled, data)
+        saved = await self._store.save_workflow(version, replace=replace, expected=expected, layout=layout)
         match saved:
             case SavedVersion():
-                row = await self.get(compiled.name)
-                self._context.workflows.forget(self._tenant, row)
-                return row, saved, compiled
+                self._context.workflows.forget(self._tenant, (row := await self.get(compiled.name)))
+                return _as_saved(row, version, saved), saved, compiled
             case Unsaved.TAKEN:
                 raise NameTaken(f"there is a workflow named {compiled.name!r} already; PUT it to give it a new version")
+            case Unsaved.NO_ENTITY:  # it was deleted since it was checked
+                raise InvalidDefinition(problems=[Problem("entity", await self.missing_entity(str(version.entity)))])
             case _:
                 raise PreconditionFailed(f"the workflow {compiled.name!r} has changed since it was read; read it again")
+
+    async def as_version(self, id_: bytes, compiled: Compiled, data: bytes | str) -> NewVersion:
+        """Build the row of a version with the trigger of its definition. `id_` is that of its workflow, if it is
+        new."""
+        now = await self._store.now()
+        owned = owned_trigger(compiled.trigger, self._engine.new_id(), self._tenant, id_, now)
+        version = new_version(self._tenant, id_, compiled, data)
+        return version._replace(owned_trigger=owned, author=self._caller.name)
+
+
+def _as_saved(row: WorkflowRow, version: NewVersion, saved: SavedVersion) -> WorkflowRow:
+    """Return the row as a save left it. Another save may have followed before the row was read: with the tag of that
+    one, this caller would overwrite what it has never seen."""
+    if (row.version, row.updated_at) == (saved.version, saved.updated_at):
+        return row
+    return row._replace(
+        version=saved.version,
+        updated_at=saved.updated_at,
+        updated_by=version.author,
+        enabled=version.enabled,
+        entity=version.entity,
+        source=version.source,
+        graph=version.graph,
+        **version.facts()._asdict(),
+    )
 
 
 def refuse_if_any(compiled: Compiled, problems: Sequence[Problem]) -> None:
     """Raise InvalidDefinition if a definition has problems. Each is named by the field that it was written in."""
     if problems:
         form = FORMS[compiled.form]
-        raise InvalidDefinition(problems=[Problem(form.place(one.field), one.message) for one in problems])
+        raise InvalidDefinition(problems=[Problem(form.place(one.field, compiled), one.message) for one in problems])
 
 
 def owned_trigger(
@@ -343,14 +401,6 @@ def owned_trigger(
     )
 
 
-def as_version(
-    tenant: int, id_: bytes, compiled: Compiled, data: bytes | str, trigger: bytes, now: Instant
-) -> NewVersion:
-    """Build the row of a version with the trigger of its definition, whose id is `trigger` if it is new."""
-    owned = owned_trigger(compiled.trigger, trigger, tenant, id_, now)
-    return new_version(tenant, id_, compiled, data)._replace(owned_trigger=owned)
-
-
 def new_version(tenant: int, id_: bytes, compiled: Compiled, data: bytes | str) -> NewVersion:
     """Build the row of a version from a compiled definition; `data` is its text."""
     graph = codec.encode(compiled.graph)
@@ -361,6 +411,8 @@ def new_version(tenant: int, id_: bytes, compiled: Compiled, data: bytes | str) 
         meaning.append(compiled.title)
     if compiled.step_descriptions:
         meaning.append(dict(compiled.step_descriptions))
+    if compiled.rule is not None:  # another action with the same name and config is another version
+        meaning.append(dict(compiled.rule.ids))
     return NewVersion(
         tenant=tenant,
         id=id_,
@@ -375,4 +427,5 @@ def new_version(tenant: int, id_: bytes, compiled: Compiled, data: bytes | str) 
         checksum=codec.fingerprint(json.dumps(meaning).encode()),
         language=compiled.graph.language,
         title=compiled.title,
+        entity=None if compiled.rule is None else compiled.rule.entity,
     )

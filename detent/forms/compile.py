@@ -14,7 +14,9 @@ from detent.expressions import keep_compiled
 from detent.forms.compiled import Compiled, Limits
 from detent.forms.graph.form import compile_graph
 from detent.forms.graph.schema import SCHEMA as GRAPH_SCHEMA
-from detent.forms.names import read_name
+from detent.forms.names import read_name, slug
+from detent.forms.rules.form import compile_rule
+from detent.forms.rules.schema import SCHEMA as RULE_SCHEMA
 from detent.forms.steps.form import compile_steps
 from detent.values.fields import Fields, Problems, described, shown
 
@@ -34,7 +36,8 @@ class Form:
     A document without `form` has the form whose `keys` it has one of. `name_keys` are the fields that can have the name
     of the workflow. `is_live_at_save`: a save makes a version that is current at once. Otherwise a save writes a draft,
     which has to be published. `schema` is its published JSON Schema. `written` has the words of the form for fields of
-    a graph, where they differ: `steps` and the keys of a step's config."""
+    a graph, where they differ: `steps` and the keys of a step's config. `title_key` is the field of what people read: a
+    document without a name has the slug of it as its name."""
 
     name: str
     keys: tuple[str, ...]
@@ -43,9 +46,13 @@ class Form:
     is_live_at_save: bool = True
     schema: Mapping[str, Any] | None = None
     written: Mapping[str, str] = field(default_factory=dict)
+    title_key: str | None = None
 
-    def place(self, path: str) -> str:
+    def place(self, path: str, compiled: Compiled) -> str:
         """Return the field of a definition that a field of its graph was written in: `steps.a.workflow`."""
+        for end in (len(path), *(place for place in range(len(path) - 1, 0, -1) if path[place] in ".[")):
+            if (known := compiled.places.get(path[:end])) is not None:
+                return known + path[end:]
         parts = path.split(".", 3)
         for place in (0, 2):
             if place < len(parts):
@@ -73,6 +80,7 @@ FORMS: Final[dict[str, Form]] = {
             "input": "parameters",
         },
     ),
+    "rule": Form("rule", ("actions",), compile_rule, name_keys=("key",), schema=RULE_SCHEMA, title_key="name"),
 }
 
 
@@ -84,7 +92,8 @@ def form_of(document: Mapping[str, Any]) -> Form:
         return next(fitting, next(iter(FORMS.values())))
     if not isinstance(written, str) or written not in FORMS:
         given = shown(written) if isinstance(written, str) else described(written)
-        message = f"must be {' or '.join(map(repr, FORMS))}, not {given}"
+        *first, last = map(repr, FORMS)
+        message = f"must be {', '.join(first)} or {last}, not {given}"
         raise InvalidDefinition(problems=[Problem("form", message + Problems().did_you_mean(str(written), FORMS))])
     return FORMS[written]
 
@@ -121,8 +130,12 @@ def is_live_at_save(form: str) -> bool:
 def name_in(document: Mapping[str, Any]) -> str:
     """Return the name of the workflow in a document, which may be invalid otherwise. Raise InvalidDefinition if it has
     no valid name."""
-    keys = form_of(document).name_keys
+    form = form_of(document)
+    keys = form.name_keys
     key = next((key for key in keys if document.get(key) is not None), keys[0])
+    title = None if form.title_key is None or document.get(key) is not None else document.get(form.title_key)
+    if isinstance(title, str) and slug(title):
+        return slug(title)
     problems = Problems()
     name = read_name(Fields({"name": document.get(key)}, "", problems))
     try:

@@ -77,6 +77,29 @@ def limits_of(settings: Settings) -> Limits:
 
 
 @dataclass(frozen=True, slots=True)
+class RuleFacts:
+    """What a rule says about the changes that it is for.
+
+    `trigger_type` is as it was written. `operations` are those of the events that can start it: `create`, `update`,
+    `delete`; none of a rule that is scheduled or started by hand. `condition` is the conditions as one expression over
+    `before` and `after`, `None` if there are none; `conditions` is how they were written. `reads` are the fields of
+    the entity that the rule reads, each with its place in the document. `ids` are the steps with the ids of their
+    actions."""
+
+    entity: str | None
+    trigger_type: str
+    operations: tuple[str, ...] = ()
+    condition: str | None = None
+    conditions: Mapping[str, Any] = field(default_factory=dict)
+    reads: tuple[tuple[str, str], ...] = ()
+    ids: tuple[tuple[str, str], ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what a matcher needs to know of the rule."""
+        return {"entity": self.entity, "trigger_type": self.trigger_type, "conditions": dict(self.conditions)}
+
+
+@dataclass(frozen=True, slots=True)
 class Compiled:
     """A workflow: its name, what starts it, and its graph.
 
@@ -84,7 +107,9 @@ class Compiled:
     has them may run it. `queue` and `priority` are those of its runs; `None` means the default. `trigger_schema` is the
     JSON Schema that validates the body of every start. `step_descriptions` are for people. `warnings` are remarks that
     do not make it invalid. `tests` are those in its text, which no version depends on. `retried` are the steps whose
-    retries are written in it, `limited` those whose time limit is: the others have the defaults of their form.
+    retries are written in it, `limited` those whose time limit is: the others have the defaults of their form. `rule`
+    is there if it is a rule. `places` has fields of the graph with the fields of the document that they were written
+    in, where these are not those of the form.
     """
 
     name: str
@@ -104,6 +129,8 @@ class Compiled:
     tests: tuple[TextTest, ...] = ()
     retried: frozenset[str] = frozenset()
     limited: frozenset[str] = frozenset()
+    rule: RuleFacts | None = None
+    places: Mapping[str, str] = field(default_factory=dict)
 
     def start_facts(self) -> dict[str, Any]:
         """Return what a start of this version reads beside its graph, as JSON."""
@@ -119,4 +146,6 @@ class Compiled:
             facts["queue"] = self.queue
         if self.priority is not None:
             facts["priority"] = self.priority
+        if self.rule is not None:
+            facts["rule"] = self.rule.as_json()
         return facts

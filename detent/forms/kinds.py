@@ -13,7 +13,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from detent.forms.templates import Read, condition, template_reads
-from detent.graph.model import Each, ItemFailure, OnCrash, Repeat, Step, StepKind
+from detent.graph.model import Each, ItemFailure, OnCrash, Repeat, Retry, Step, StepKind
 from detent.values.durations import SECONDS
 from detent.values.fields import Fields, Problems, inside, shown
 from detent.values.http_body import is_header_name
@@ -197,7 +197,7 @@ def read_wait_block(fields: Fields) -> dict[str, Any]:
 CORE_PREFIX: Final = "core."
 CORE_ACTIONS: Final = (
     *("core.echo", "core.fail", "core.delay", "core.http.request", "core.template.render", "core.wait"),
-    *("core.log", "core.transform", "core.sometimes-fails"),
+    *("core.log", "core.transform", "core.sometimes-fails", "core.alert"),
 )
 _ACTION_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.:/-]{0,127}")
 
@@ -225,6 +225,46 @@ def read_on_crash(fields: Fields, name: str, kind: StepKind | None, *, repeat: b
         fields.problems.add(fields.at(name), f"{said} cannot be probed; only an action that declares its probe can")
         return OnCrash.RETRY
     return found
+
+
+# How often a step of the steps form or a rule is retried: `retries: 3`, or `retries: {attempts: 3, delay: 5s, ...}`.
+
+
+RETRY_FIELDS: Final = ("retries", "retry")
+MOST_RETRIES: Final = 100
+_RETRY_BLOCK: Final = ("attempts", "delay", "factor", "max_delay", "jitter")
+
+
+def read_retry(fields: Fields, default: Retry) -> Retry:
+    """Read the retries. They count the attempts after the first, as a number and as `attempts` of the block."""
+    written = fields.written(RETRY_FIELDS)
+    if len(written) > 1:
+        fields.problems.add(fields.at("retry"), "is another spelling of 'retries'; write one of them")
+    if not written:
+        return default
+    [name, *_] = written
+    if isinstance(fields.get(name), dict):
+        return _retry_block(Fields(fields.get(name), fields.at(name), fields.problems), default)
+    again = fields.integer(name, least=0, most=MOST_RETRIES)
+    return default if again is None else Retry(attempts=again + 1)
+
+
+def _retry_block(fields: Fields, default: Retry) -> Retry:
+    fields.refuse_unknown(_RETRY_BLOCK)
+    again = fields.integer("attempts", least=0, most=MOST_RETRIES)
+    delay = fields.duration("delay", unit=SECONDS)
+    factor = fields.number("factor", least=1.0, most=_LARGEST_FACTOR)
+    longest = fields.duration("max_delay", unit=SECONDS)
+    retry = Retry(
+        attempts=default.attempts if again is None else again + 1,
+        delay=default.delay if delay is None else delay,
+        factor=default.factor if factor is None else factor,
+        jitter=fields.boolean("jitter", default.jitter),
+        max_delay=max(default.max_delay, delay or 0.0) if longest is None else longest,
+    )
+    if longest is not None and longest < retry.delay:
+        fields.problems.add(fields.at("max_delay"), f"is shorter than the first delay of {retry.delay:g} s")
+    return retry
 
 
 # Repeats: a step that looks again and again until its result is as wanted.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import Final
 
 from detent.values.fields import Fields, Problems, shown
@@ -13,6 +14,7 @@ _NOT_IN_NAME: Final = re.compile(r"[/\\\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u
 _STEP_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 _QUEUE_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
 _LARGEST_PRIORITY: Final = 1_000
+_NOT_IN_SLUG: Final = re.compile(r"[^a-z0-9]+")
 
 
 def read_name(fields: Fields) -> str:
@@ -24,6 +26,12 @@ def read_name(fields: Fields) -> str:
         rule = "without slashes, invisible characters, or blanks at its ends"
         fields.problems.add(fields.at("name"), f"{shown(name)} cannot be the name of a workflow; choose one {rule}")
     return name
+
+
+def slug(text: str) -> str:
+    """Return small letters, digits and hyphens of a text; an empty text if it has no letters that can be written so."""
+    folded = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
+    return _NOT_IN_SLUG.sub("-", folded).strip("-")
 
 
 def check_step_name(name: str, path: str, problems: Problems) -> None:

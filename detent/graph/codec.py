@@ -5,7 +5,8 @@ checksum. It does not depend on the order of the keys of a mapping.
 
 A graph that uses something which the first release did not have needs a *feature*. Its runs name the feature as code
 that they require, so that only nodes which know it claim them. Such a graph has format 2, so that an API of the first
-release cannot decode it: it would start a run, and decide its first steps by rules of its own.
+release cannot decode it: it would start a run, and decide its first steps by rules of its own. For the same reason the
+graph of a rule has format 3: its expressions use names that older releases do not know.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from typing import Any, Final
 from detent.errors import UnknownGraph
 from detent.graph.model import (
     GRAPH_SCOPE,
+    RULE_SCOPE,
     ContextSnapshot,
     Each,
     Edge,
@@ -40,13 +42,15 @@ from detent.graph.model import (
     StepKind,
 )
 
-#: The format of graphs that the first release can run, and that of all others.
+#: The format of graphs that the first release can run, that of rules, and that of all others.
 FIRST_FORMAT: Final = 1
-FORMAT: Final = 2
+_SECOND_FORMAT: Final = 2
+FORMAT: Final = 3
 _SECOND: Final = "detent/2"
 _THIRD: Final = "detent/3"
+_FOURTH: Final = "detent/4"
 #: The features that this code can run.
-FEATURES: Final = (_SECOND, _THIRD)
+FEATURES: Final = (_SECOND, _THIRD, _FOURTH)
 _Part = Graph | Step | Edge | Retry | Each | Repeat | Probe | ContextSnapshot
 _NEWER_KINDS: Final = (StepKind.CONDITION, StepKind.SUBWORKFLOW)
 
@@ -57,7 +61,8 @@ _write_sorted = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators
 
 def encode(graph: Graph) -> bytes:
     """Encode a graph. Raise ValueError or TypeError for a value that JSON does not have (NaN, a date, ...)."""
-    document = _changed(graph, _WRITE_GRAPH) | {"v": FORMAT if features(graph) else FIRST_FORMAT}
+    newer = FORMAT if graph.scope == RULE_SCOPE else _SECOND_FORMAT
+    document = _changed(graph, _WRITE_GRAPH) | {"v": newer if features(graph) else FIRST_FORMAT}
     return _write(document).encode()
 
 
@@ -65,7 +70,7 @@ def decode(data: bytes) -> Graph:
     """Decode a graph. Raise UnknownGraph for another format, or for a field or word of a newer Detent."""
     document = json.loads(data)
     version = document.pop("v", None) if isinstance(document, dict) else None
-    if version not in (FIRST_FORMAT, FORMAT):
+    if version not in (FIRST_FORMAT, _SECOND_FORMAT, FORMAT):
         raise UnknownGraph(f"this Detent reads graphs up to format {FORMAT}, and this one has format {version!r}")
     try:
         return Graph(**_read(document, _READ_GRAPH))
@@ -82,8 +87,10 @@ def count_steps(data: bytes) -> int:
 
 def features(graph: Graph) -> tuple[str, ...]:
     """Return the features that a node must know to run this graph."""
-    if graph.language > 2 or _needs_third(graph.steps):
+    if graph.scope == RULE_SCOPE:
         return FEATURES
+    if graph.language > 2 or _needs_third(graph.steps):
+        return (_SECOND, _THIRD)
     is_newer = (
         graph.scope == GRAPH_SCOPE
         or graph.language > 1
@@ -100,7 +107,9 @@ def features(graph: Graph) -> tuple[str, ...]:
 
 def features_of_page(graph: Graph, step: Step) -> tuple[str, ...]:
     """Return the features that a node must know to run a page of a map, which is a step of this graph."""
-    return FEATURES if graph.language > 2 or _needs_third((step,)) else (_SECOND,)
+    if graph.scope == RULE_SCOPE:
+        return FEATURES
+    return (_SECOND, _THIRD) if graph.language > 2 or _needs_third((step,)) else (_SECOND,)
 
 
 def _needs_third(steps: Iterable[Step]) -> bool:

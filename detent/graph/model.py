@@ -15,8 +15,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
-#: The names that expressions of the graph form use (see `Graph.scope`).
+#: The names that expressions of the graph form and of rules use (see `Graph.scope`).
 GRAPH_SCOPE: Final = "graph"
+RULE_SCOPE: Final = "rule"
 
 
 class StepKind(StrEnum):
@@ -237,7 +238,8 @@ class ContextSnapshot:
 class Graph:
     """A whole workflow, ready to be planned. Steps are in the order of the definition.
 
-    `scope` names the aliases its expressions use (`steps`: trigger.body, tasks.X; `graph`: context.data['X'], ...).
+    `scope` names the aliases its expressions use (`steps`: trigger.body, tasks.X; `graph`: context.data['X'], ...;
+    `rule`: before, after, and the fields of the record).
     `max_duration` is in seconds; with `None` a run may last forever. `output` is a template for the run's output.
     `one_per_hero`: a hero has at most one open run of this workflow. `parallel`: at most so many attempts of a run are
     in flight at once. `vars` has constants that expressions read. `context` limits the results that expressions read;

@@ -6,20 +6,22 @@ skipped step has `status: "skipped"` and null for the rest.
 `Graph.scope` chooses the names. In the steps form `trigger` has `body`, `headers` and `query`, and `tasks.X` is the
 view of a step. In the graph form `trigger` is the body, and `context.data['X']` is the output of X. If X has failed, it
 is `{error, errorNode}`, with `output` if there is one. If X was skipped, it is null. For a child run it is
-`{outputs, run_id}`. `steps.X` is the view of a step in
-both forms.
+`{outputs, run_id}`. In a rule `before` and `after` are the record that a run began with, and its fields are names of
+their own. `steps.X` is the view of a step in every form.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from detent.expressions import NOW, SEED, Deferred, Headers, Scope, Truncated, iso_text
-from detent.graph.model import FAILURES, GRAPH_SCOPE, Ending, StepKind
+from detent.expressions.errors import Budget
+from detent.expressions.values import equal
+from detent.graph.model import FAILURES, GRAPH_SCOPE, RULE_SCOPE, Ending, StepKind
 from detent.ids import RUN, show
 from detent.instant import Instant, as_datetime
 from detent.planner.prepared import Prepared
@@ -32,6 +34,8 @@ _TOO_MUCH: Final = (
     "gather less with 'collect', or read them with GET /runs/RUN/steps/{0}/items"
 )
 
+#: The scopes whose templates can read the attempt.
+_WITH_ATTEMPT: Final = (GRAPH_SCOPE, RULE_SCOPE)
 #: The place of the workflow's output. No step has this name.
 OUTPUT = "output:"
 RESULT_KEYS = ("status", "status_code", "headers", "query", "body", "encoding", "output", "error")
@@ -121,6 +125,58 @@ class _ResumeUrls(_Waits):
         return super().__getitem__(name)
 
 
+class EntityEvent(NamedTuple):
+    """What the run of a rule began with: a record before and after its change, and the rest of the event.
+
+    A record that was created has no `before`, one that was deleted no `after`."""
+
+    before: dict[str, Any] | None
+    after: dict[str, Any] | None
+    rest: dict[str, Any]
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """Return the record whose fields are names: `after`, or `before` if there is none."""
+        return (self.before or {}) if self.after is None else self.after
+
+    def changed(self) -> list[str]:
+        """Return the names of the fields that differ. A field that is missing is null."""
+        before, after = self.before or {}, self.after or {}
+        budget = Budget()
+        return [name for name in {**after, **before} if not equal(before.get(name), after.get(name), budget)]
+
+
+def read_event(body: object) -> EntityEvent:
+    """Return the event in the body of a start: an event, `{before, after}`, or the record itself.
+
+    A body is a record if it has neither `after` nor an operation, or an `after` that cannot be a record."""
+    if not isinstance(body, dict):
+        return EntityEvent(None, None, {})
+    before, after = body.get("before"), body.get("after")
+    has_records = isinstance(before, dict | None) and isinstance(after, dict | None)
+    if not has_records or not ("after" in body or "operation" in body):
+        return EntityEvent(None, body, {})
+    return EntityEvent(before, after, body)
+
+
+class _RuleScope(Mapping[str, object]):
+    """The names of a rule: its roots, then the fields of the record. A field that a root hides is `after.NAME`.
+
+    The input is decoded when a name is read that is not a root."""
+
+    def __init__(self, roots: dict[str, object], event: Callable[[], EntityEvent]) -> None:
+        self._roots, self._event = roots, event
+
+    def __getitem__(self, name: str) -> object:
+        return self._roots[name] if name in self._roots else self._event().record[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**self._roots, **self._event().record})
+
+    def __len__(self) -> int:
+        return len({**self._roots, **self._event().record})
+
+
 def status_word(prepared: Prepared, state: RunState, index: int) -> str | None:
     """Return the status of a step as expressions and users read it, or None while it has not ended."""
     ending = state.ending[index]
@@ -196,9 +252,14 @@ def _attempt_scope(prepared: Prepared, state: RunState, index: int, language: in
     if step.rerender:
         ready, number = state.retried_at.get(index, ready), state.attempt_number(index)
         place = f"{step.name}/{state.attempts[index]}"
-    scope = build_scope(prepared, state) if prepared.page is None else _item_scope(prepared.page, state, index)
-    if prepared.graph.scope == GRAPH_SCOPE:
-        scope["attempt"] = _Json(lambda: {"number": number, "at": iso_text(as_datetime(ready))})
+    attempt = _Json(lambda: {"number": number, "at": iso_text(as_datetime(ready))})
+    scope: Scope
+    if prepared.page is None:
+        scope = build_scope(prepared, state, attempt)
+    else:
+        scope = _item_scope(prepared.page, state, index)
+        if prepared.graph.scope in _WITH_ATTEMPT:
+            scope["attempt"] = attempt
     return in_context(scope, state, ready, place) if language > 1 else scope
 
 
@@ -223,8 +284,10 @@ def _page_input(raw: bytes) -> dict[str, Any]:
     return _decode(raw)  # type: ignore[no-any-return]
 
 
-def build_scope(prepared: Prepared, state: RunState) -> dict[str, object]:
-    """Build everything that an expression of this run may read by name, with the names of its form."""
+def build_scope(prepared: Prepared, state: RunState, attempt: Deferred | None = None) -> Scope:
+    """Build everything that an expression of this run may read by name, with the names of its form.
+
+    `attempt` is there for expressions of an attempt. The steps form has no name for it."""
     facts = state.facts
 
     def trigger() -> dict[str, Any]:
@@ -241,6 +304,10 @@ def build_scope(prepared: Prepared, state: RunState) -> dict[str, object]:
         "run": _Json(lambda: {"id": show(RUN, facts.id)}),
         "workflow": {"name": facts.workflow},
     }
+    if attempt is not None and prepared.graph.scope in _WITH_ATTEMPT:
+        scope["attempt"] = attempt
+    if prepared.graph.scope == RULE_SCOPE:
+        return _rule_scope(prepared, scope, given)
     if prepared.graph.scope == GRAPH_SCOPE:
         scope["trigger"] = _Json(lambda: given.resolve().get("body"))
         scope["spec"] = _Json(lambda: given.resolve().get("spec"))
@@ -254,6 +321,27 @@ def build_scope(prepared: Prepared, state: RunState) -> dict[str, object]:
     scope["$execution"] = _ResumeUrls(prepared, state, "resume_url")
     scope["$input"] = _Json(lambda: given.resolve().get("body"))
     return scope
+
+
+def _rule_scope(prepared: Prepared, scope: dict[str, object], given: _Json) -> _RuleScope:
+    event = _Json(lambda: read_event(given.resolve().get("body")))
+
+    def read() -> EntityEvent:
+        return event.resolve()  # type: ignore[no-any-return]
+
+    def described() -> dict[str, Any]:
+        rest = read().rest
+        at = rest.get("at", given.resolve().get("scheduled_at"))
+        return {**{name: rest.get(name) for name in ("id", "operation", "record_id")}, "at": at}
+
+    scope["before"] = _Json(lambda: read().before)
+    scope["after"] = _Json(lambda: read().after)
+    scope["changed"] = _Json(lambda: read().changed())
+    scope["actor"] = _Json(lambda: read().rest.get("actor"))
+    scope["entity"] = _Json(lambda: read().rest.get("entity"))
+    scope["event"] = _Json(described)
+    scope["vars"] = prepared.graph.vars
+    return _RuleScope(scope, read)
 
 
 def in_context(scope: Scope, state: RunState, now: Instant, place: str) -> Scope:

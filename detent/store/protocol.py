@@ -58,7 +58,7 @@ from detent.store.rows import (
     VersionRow,
     WorkflowRow,
 )
-from detent.store.rule_protocol import EntityStore
+from detent.store.rule_protocol import ActionTemplateStore, AlertStore, EntityStore, LayoutStore
 from detent.store.templates import TemplateStore
 from detent.store.trigger_rows import FiringRow, FiringState, NewFiring, NewTrigger, OverlapRule, TriggerRow, Turn
 
@@ -324,7 +324,12 @@ class WorkflowStore(Protocol):
     entity. Each verb that changes what starts a rule raises the `revision` of its entity (`EntityStore`)."""
 
     async def save_workflow(
-        self, version: NewVersion, *, replace: bool, expected: tuple[int, int] | None = None
+        self,
+        version: NewVersion,
+        *,
+        replace: bool,
+        expected: tuple[int, int] | None = None,
+        layout: str | None = None,
     ) -> SavedVersion | Unsaved:
         """Create a workflow; with `replace`, give the workflow of that name this version as its current one.
 
@@ -332,7 +337,8 @@ class WorkflowStore(Protocol):
         after the greatest one. A workflow with the status `draft` becomes `active`; its draft stays.
 
         The trigger in the definition replaces the previous one, and has the same id while its kind does not change.
-        `expected` is the (version, updated_at) that the caller expects to replace."""
+        `expected` is the (version, updated_at) that the caller expects to replace. `layout` changes the layout of the
+        workflow in the same transaction (`merge_layout`)."""
 
     async def activate_version(self, version: NewVersion, number: int) -> SavedVersion | Unsaved:
         """Make a stored version of the workflow `version.id` its current one, with the facts and the trigger given.
@@ -397,8 +403,10 @@ class WorkflowStore(Protocol):
         after: str | None = None,
         enabled: bool | None = None,
         status: str | None = None,
+        form: str | None = None,
+        entity: str | None = None,
     ) -> list[WorkflowRow]:
-        """List workflows by name."""
+        """List workflows by name. `entity` is that of a rule."""
 
     async def versions(self, tenant: int, workflow: bytes, *, drafts: bool = False) -> list[VersionRow]:
         """List the versions of a workflow, newest first; with `drafts`, the drafts that were run instead."""
@@ -555,6 +563,9 @@ class Store(
     ListStore,
     WorkflowStore,
     EntityStore,
+    LayoutStore,
+    AlertStore,
+    ActionTemplateStore,
     TemplateStore,
     TriggerStore,
     EventStore,

@@ -517,12 +517,14 @@ class Unsaved(StrEnum):
 class SavedVersion(NamedTuple):
     """The result of a save. `created`: the name was new. `changed`: another version is current than before.
 
-    Of a draft that was published without activating it, `changed` says that a version was added."""
+    Of a draft that was published without activating it, `changed` says that a version was added. `updated_at` is that
+    of the workflow after this save, whatever follows it."""
 
     id: bytes
     version: int
     created: bool
     changed: bool
+    updated_at: int
 
 
 class WorkflowRow(NamedTuple):

@@ -24,6 +24,7 @@ from detent.run.state import Checkpoint
 from detent.settings import Settings
 from detent.steps.action_step import ActionExecutor
 from detent.steps.actions import registry
+from detent.steps.alerts import AlertPort, with_alerts
 from detent.steps.child_step import ChildExecutor
 from detent.steps.egress import EgressPolicy
 from detent.steps.http.step import HttpExecutor, HttpSettings
@@ -162,7 +163,9 @@ def executors(
     http = HttpSettings(ca_file=Path(settings.ca_file) if settings.ca_file else None)
     whole: list[StepExecutor] = [
         HttpExecutor(policy, http, wall=clock.wall),
-        ActionExecutor(registry, pool=pool, core=core_actions(TemplatePort()), reservations=reservations),
+        ActionExecutor(
+            registry, pool=pool, core=with_alerts(core_actions(TemplatePort()), AlertPort()), reservations=reservations
+        ),
     ]
     staged, transactions = StagedRegistry(stage, initial_state), MemoryKeeper(kept)
     steps = StagedBodies(stage, pool, transactions, reservations)

@@ -392,5 +392,5 @@ def test_a_form_that_does_not_exist_is_refused_with_those_that_do() -> None:
     with pytest.raises(InvalidDefinition) as caught:
         compile_document({**document(GOOD), "form": "grpah"})
     assert [str(problem) for problem in caught.value.problems] == [
-        "form: must be 'steps' or 'graph', not 'grpah'; did you mean 'graph'?"
+        "form: must be 'steps', 'graph' or 'rule', not 'grpah'; did you mean 'graph'?"
     ]

@@ -16,6 +16,7 @@ from detent.graph import codec
 from detent.graph.model import (
     FAILURES,
     GRAPH_SCOPE,
+    RULE_SCOPE,
     Edge,
     FailurePolicy,
     Graph,
@@ -117,15 +118,23 @@ def test_a_graph_that_calls_data_or_names_its_user_is_left_to_nodes_that_know_ho
     acting = Step("a", StepKind.HTTP, {"url": "https://x.example.com", "acting_user_headers": True})
     for step in (pinned, acting):
         graph = Graph((step,))
-        assert (
-            codec.features(graph) == codec.features_of_page(graph, step) == codec.FEATURES == ("detent/2", "detent/3")
-        )
+        assert codec.features(graph) == codec.features_of_page(graph, step) == ("detent/2", "detent/3")
         assert json.loads(codec.encode(graph))["v"] == 2
     newer = Graph((Step("a", StepKind.HTTP, {"url": "x"}),), language=3)
-    assert codec.features(newer) == codec.FEATURES
+    assert codec.features(newer) == ("detent/2", "detent/3")
     plain = Graph((Step("a", StepKind.ACTION, {"action": "shop.pay", "with": {}}),))
     assert codec.features(plain) == ()
     assert codec.features_of_page(plain, plain.steps[0]) == ("detent/2",)
+
+
+def test_a_rule_is_left_to_nodes_that_know_its_names_and_has_a_format_of_its_own() -> None:
+    """A node or an API of an older release would evaluate its conditions with the names of the steps form."""
+    step = Step("a", StepKind.CONDITION, {"expression": "total > 100"})
+    rule = Graph((step,), scope=RULE_SCOPE)
+    assert codec.features(rule) == codec.features_of_page(rule, step) == codec.FEATURES
+    assert codec.FEATURES == ("detent/2", "detent/3", "detent/4")
+    assert json.loads(codec.encode(rule))["v"] == 3
+    assert codec.decode(codec.encode(rule)) == rule
 
 
 def test_a_fingerprint_differs_for_graphs_that_differ() -> None:

@@ -65,6 +65,9 @@ _DEFINITION_EXAMPLE: Final = {
 #: The parts of the API, in the order of the documentation page.
 TAGS: Final = [
     Tag("workflows", "Definitions, and their versions."),
+    Tag("rules", "Rules as an editor writes them: actions and edges that run when a record of an entity changes."),
+    Tag("entities", "The kinds of records that rules watch, and the types that rules are made of."),
+    Tag("alerts", "What actions of rules raise: list it, acknowledge it, resolve it."),
     Tag("templates", "Patterns that become workflows, and texts that become documents."),
     Tag("starts", "Start runs: at once or later, once for each request id."),
     Tag("runs", "Read runs, control them, and run them again. `/executions` is another name of `/runs`."),
@@ -95,6 +98,10 @@ _IN_PATH: Final = {
     "connector": ("The connector's id.", "slack"),
     "action": ("The action's id.", "slack.post-message"),
     "template": ("The template's id.", "mobile-app"),
+    "rule": ("The rule's id or its key.", "order-status-notification"),
+    "edge": ("The edge's id.", "edge_01k5c1v6p2f7x8y9z0a1b2c3d4"),
+    "entity": ("The entity's id or its name.", "order"),
+    "alert": ("The alert's id.", "alt_01k5c1v6p2f7x8y9z0a1b2c3d4"),
     "template_set": ("The id of a template set.", "project-briefs"),
 }
 
@@ -207,6 +214,8 @@ def operation_id(handler: HTTPRouteHandler, method: Method, path: list[Any]) -> 
         return name.replace("Run", "Execution")
     if "webhook" in words:
         return f"{name}ByWebhook"
+    if "full" in words or "workflow" in words:
+        return f"{name}{'Full' if 'full' in words else 'Bare'}"
     return f"{name}OfWorkflow" if "workflows" in words else name
 
 

@@ -183,7 +183,12 @@ async def list_runs(request: AnyRequest, workflow: Workflow = None) -> Response[
     statuses such as `Succeeded`, are accepted too. A filter without an index looks at 50,000 runs at most:
     `searched_until` then says how far, and the next page, after one that may be empty, goes on from there."""
     bound = commands(request)
-    below = None if workflow is None else await _workflow_id(bound, workflow)
+    return await show_runs(request, None if workflow is None else await _workflow_id(bound, workflow))
+
+
+async def show_runs(request: AnyRequest, below: bytes | None) -> Response[SearchPage[RunSummary]]:
+    """Answer with a page of runs. `below` is the workflow whose list it is."""
+    bound = commands(request)
     page = await read_run_page(bound, request.scope["query_string"], below=below)
     found = await bound.lists.find(
         limit=page.limit, where=page.where, cursor=page.cursor, oldest_first=page.oldest_first

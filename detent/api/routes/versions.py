@@ -11,6 +11,7 @@ from litestar.openapi.spec import Schema
 from litestar.openapi.spec.enums import OpenAPIType
 from litestar.params import FromPath
 
+from detent.api.etags import expected_revision, revision_tag
 from detent.api.filters import read_version_page
 from detent.api.openapi import examples
 from detent.api.openapi.operations import (
@@ -32,9 +33,7 @@ from detent.api.routes.streams import Report, answer_with_progress
 from detent.api.routes.workflows import (
     BASE,
     WorkflowAnswer,
-    expected_revision,
     problem_documents,
-    revision_tag,
     show_workflow,
 )
 from detent.commands.drafts import PublishAnswer

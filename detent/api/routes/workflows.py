@@ -11,6 +11,7 @@ from typing import Any, Final
 from litestar import Response, delete, get, post, put
 from litestar.params import FromPath
 
+from detent.api.etags import etag_of, expected_revision, expected_state, revision_tag
 from detent.api.filters import WorkflowPage, read_workflow_page
 from detent.api.openapi import examples
 from detent.api.openapi.operations import (
@@ -41,7 +42,7 @@ from detent.catalog.manifest_schema import published_schema
 from detent.commands.drafts import DRAFT, problems_of
 from detent.documents.answers import FieldProblem, Many, One
 from detent.documents.workflows import DraftSummary, SavedWorkflowAnswer, WorkflowDocument
-from detent.errors import InvalidDefinition, NotFound, PreconditionFailed, Problem
+from detent.errors import InvalidDefinition, NotFound, Problem
 from detent.forms.compile import Form, form_of, name_in
 from detent.forms.definition import read_definition
 from detent.forms.triggers import without_secrets
@@ -50,51 +51,6 @@ from detent.ids import WORKFLOW, show
 from detent.instant import Instant, as_datetime
 from detent.store.rows import DraftRow, VersionRow, WorkflowRow
 from detent.values.limits import DEFINITION_LIMIT
-
-
-def etag_of(row: WorkflowRow) -> str:
-    """Return the entity tag of a workflow. Every change of the workflow changes it. A workflow that is nothing but its
-    draft has the tag of the draft."""
-    if row.status == "draft" and row.draft is not None:
-        return revision_tag(row.draft)
-    return f'"v{row.version}.{row.updated_at}"'
-
-
-def revision_tag(revision: int) -> str:
-    """Return the entity tag of a draft."""
-    return f'"d{revision}"'
-
-
-def expected_revision(if_match: str | None, row: WorkflowRow | None) -> int | None:
-    """Return the revision that the draft must still have when it is changed, 0 if there must be none; `None` allows
-    any. `If-Match` names the draft, or the state of the workflow. Raise PreconditionFailed if it names another one."""
-    if if_match is None:
-        return None
-    if row is None:
-        raise PreconditionFailed("there is no such workflow, and If-Match requires one; leave it out to create one")
-    tags = {tag.strip() for tag in if_match.split(",")}
-    if "*" in tags:
-        return None
-    known = {etag_of(row)} | ({revision_tag(row.draft)} if row.draft is not None else set())
-    if known.isdisjoint(tags):
-        raise PreconditionFailed(f"the draft of the workflow {row.name!r} has changed since it was read; read it again")
-    return row.draft or 0
-
-
-def expected_state(if_match: str | None, row: WorkflowRow | None) -> tuple[int, Instant] | None:
-    """Return the (version, updated_at) that the workflow must still have when it is changed; `None` allows any. Raise
-    PreconditionFailed if `If-Match` does not name the current state."""
-    if if_match is None:
-        return None
-    if row is None:
-        raise PreconditionFailed("there is no such workflow, and If-Match requires one; leave it out to create one")
-    tags = {tag.strip() for tag in if_match.split(",")}
-    if "*" in tags:
-        return None
-    if etag_of(row) not in tags:
-        raise PreconditionFailed(f"the workflow {row.name!r} has changed since it was read; read it again")
-    return row.version, row.updated_at
-
 
 BASE: Final = "/api/v1/workflows"
 _TAGS: Final = ["workflows"]

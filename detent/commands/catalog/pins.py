@@ -163,11 +163,12 @@ def _warnings(
 ) -> list[str]:
     """Return what the author of a definition should know of its actions."""
     found: list[str] = []
-    place = FORMS[compiled.form].place if compiled.form in FORMS else str
+    form = FORMS.get(compiled.form)
     attempts = {step.name: step.retry.attempts for step in graph.steps}
     missing: dict[str, None] = {}
     for step, row in calls:
-        where = place(f"steps.{step}.action")
+        field = f"steps.{step}.action"
+        where = field if form is None else form.place(field, compiled)
         definition = definition_of(row)
         if definition is None:
             continue  # `check_actions` knows code

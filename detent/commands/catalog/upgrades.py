@@ -13,7 +13,7 @@ from detent.catalog.update import compare
 from detent.commands.catalog.connectors import CatalogCommands
 from detent.commands.catalog.rows import definition_of
 from detent.commands.context import CommandContext, CommandPart
-from detent.commands.workflows import WorkflowCommands, as_version
+from detent.commands.workflows import WorkflowCommands
 from detent.errors import InvalidDefinition, InvalidInput, Problem
 from detent.forms.compile import FORMS
 from detent.forms.compiled import Compiled
@@ -113,7 +113,7 @@ class UpgradeCommands(CommandPart):
             found.problems = [_words(one) for one in error.problems] or [error.message]
             return found
         place = FORMS[compiled.form].place
-        found.problems = [_words(Problem(place(one.field), one.message)) for one in problems]
+        found.problems = [_words(Problem(place(one.field, compiled), one.message)) for one in problems]
         if not found.problems and not dry_run:
             await self._save(row, compiled, found)
         return found
@@ -135,8 +135,7 @@ class UpgradeCommands(CommandPart):
 
     async def _save(self, row: WorkflowRow, compiled: Compiled, found: WorkflowUpgrade) -> None:
         """Make the new version current, unless the workflow has changed since it was read."""
-        now = await self._store.now()
-        version = as_version(self._tenant, row.id, compiled, row.source, self._engine.new_id(), now)
+        version = await self._workflows.as_version(row.id, compiled, row.source)
         saved = await self._store.save_workflow(
             version._replace(enabled=row.enabled), replace=True, expected=(row.version, row.updated_at)
         )

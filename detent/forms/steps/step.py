@@ -10,6 +10,7 @@ from detent.forms.kinds import (
     LARGEST_VERSION,
     LONGEST_WORKFLOW,
     REQUEST_FIELDS,
+    RETRY_FIELDS,
     TRIED_KINDS,
     MapFields,
     RepeatFields,
@@ -22,6 +23,7 @@ from detent.forms.kinds import (
     read_on_crash,
     read_repeat,
     read_request,
+    read_retry,
     read_sleep,
     read_wait,
 )
@@ -29,50 +31,9 @@ from detent.forms.names import check_step_name, read_priority, read_queue
 from detent.forms.templates import Read, condition, template_reads
 from detent.forms.workflow_fields import read_description
 from detent.graph.model import NO_RETRY, OnCrash, Repeat, Retry, Step, StepKind
-from detent.values.durations import MILLISECONDS, SECONDS
+from detent.values.durations import MILLISECONDS
 from detent.values.fields import Fields, Problems, described
 from detent.values.nearest import nearest
-
-# How often a step is retried: `retries: 3`, or `retries: {attempts: 3, delay: 5s, factor: 2, ...}`.
-
-
-RETRY_FIELDS: Final = ("retries", "retry")
-MOST_RETRIES: Final = 100
-_BLOCK_FIELDS: Final = ("attempts", "delay", "factor", "max_delay", "jitter")
-_LARGEST_FACTOR: Final = 100.0
-
-
-def read_retry(fields: Fields, default: Retry) -> Retry:
-    """Read the retries. They count the attempts after the first, as a number and as `attempts` of the block."""
-    written = fields.written(RETRY_FIELDS)
-    if len(written) > 1:
-        fields.problems.add(fields.at("retry"), "is another spelling of 'retries'; write one of them")
-    if not written:
-        return default
-    [name, *_] = written
-    if isinstance(fields.get(name), dict):
-        return _block(Fields(fields.get(name), fields.at(name), fields.problems), default)
-    again = fields.integer(name, least=0, most=MOST_RETRIES)
-    return default if again is None else Retry(attempts=again + 1)
-
-
-def _block(fields: Fields, default: Retry) -> Retry:
-    fields.refuse_unknown(_BLOCK_FIELDS)
-    again = fields.integer("attempts", least=0, most=MOST_RETRIES)
-    delay = fields.duration("delay", unit=SECONDS)
-    factor = fields.number("factor", least=1.0, most=_LARGEST_FACTOR)
-    longest = fields.duration("max_delay", unit=SECONDS)
-    retry = Retry(
-        attempts=default.attempts if again is None else again + 1,
-        delay=default.delay if delay is None else delay,
-        factor=default.factor if factor is None else factor,
-        jitter=fields.boolean("jitter", default.jitter),
-        max_delay=max(default.max_delay, delay or 0.0) if longest is None else longest,
-    )
-    if longest is not None and longest < retry.delay:
-        fields.problems.add(fields.at("max_delay"), f"is shorter than the first delay of {retry.delay:g} s")
-    return retry
-
 
 _TIMEOUT: Final = 30.0
 _HASTY: Final = 0.1

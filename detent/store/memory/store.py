@@ -18,7 +18,7 @@ from detent.store.memory.events import MemoryEvents
 from detent.store.memory.links import MemoryLetters, MemoryLinks
 from detent.store.memory.lists import MemoryLists
 from detent.store.memory.overview import MemoryOverview
-from detent.store.memory.rules import MemoryEntities
+from detent.store.memory.rules import MemoryRules
 from detent.store.memory.tables import StoredCallback, StoredRun
 from detent.store.memory.templates import MemoryTemplates
 from detent.store.memory.workflows import MemoryWorkflows
@@ -46,6 +46,7 @@ class MemoryStore(
     MemoryWorkflows,
     MemoryEntities,
     MemoryEvents,
+    MemoryRules,
     MemoryTemplates,
     MemoryOverview,
     MemoryLinks,

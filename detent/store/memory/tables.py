@@ -14,7 +14,7 @@ from detent.store.letters import LetterRow, NewLetter
 from detent.store.links import LinkKey, LinkRow
 from detent.store.protocol import Hints
 from detent.store.rows import CallbackState, DraftRow, Favoured, Mail, NewRun, NewVersion, NodeOffer, Receipt
-from detent.store.rule_rows import EntityRow
+from detent.store.rule_rows import ActionTemplateRow, AlertRow, EntityRow
 from detent.store.templates import DocumentTemplateRow, TemplateSetRow, WorkflowTemplateRow
 from detent.store.trigger_rows import FiringRow, NewTrigger
 
@@ -102,6 +102,9 @@ class MemoryTables:
         self.document_texts: dict[tuple[int, str, str, int], DocumentTemplateRow] = {}
         self.entities_by_name: dict[tuple[int, str], EntityRow] = {}
         self.events: dict[bytes, EventRow] = {}
+        self.layouts: dict[bytes, str] = {}
+        self.raised: dict[bytes, AlertRow] = {}
+        self.action_texts: dict[bytes, ActionTemplateRow] = {}
         self.settings: dict[str, str] = {}
         self.rules: dict[bytes, StoredTrigger] = {}
         self.fired: dict[bytes, FiringRow] = {}

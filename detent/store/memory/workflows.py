@@ -15,6 +15,7 @@ from detent.store.rows import (
     VersionRow,
     WorkflowRow,
 )
+from detent.store.rule_rows import merge_layout
 from detent.store.trigger_rows import NewTrigger
 
 
@@ -22,8 +23,19 @@ class MemoryWorkflows(MemoryTables):
     """The verbs of workflows, with the same guarantees as in a database: every verb is one step."""
 
     async def save_workflow(
-        self, version: NewVersion, *, replace: bool, expected: tuple[int, int] | None = None
+        self,
+        version: NewVersion,
+        *,
+        replace: bool,
+        expected: tuple[int, int] | None = None,
+        layout: str | None = None,
     ) -> SavedVersion | Unsaved:
+        saved = self._save(version, replace, expected)
+        if layout is not None and isinstance(saved, SavedVersion):
+            self.layouts[saved.id] = merge_layout(self.layouts.get(saved.id), layout)
+        return saved
+
+    def _save(self, version: NewVersion, replace: bool, expected: tuple[int, int] | None) -> SavedVersion | Unsaved:
         now = self.clock.wall()
         old = self._named(version.tenant, version.name)
         if old is None:
@@ -33,7 +45,7 @@ class MemoryWorkflows(MemoryTables):
                 return Unsaved.NO_ENTITY
             self.saved[version.id] = StoredWorkflow(version, 1, now, now, {1: (version, now)})
             self._own_trigger(version.id, version.owned_trigger, now)
-            return SavedVersion(version.id, 1, created=True, changed=True)
+            return SavedVersion(version.id, 1, True, True, now)
         if not replace:
             return Unsaved.TAKEN
         if expected is not None and expected != (old.version, old.updated_at):
@@ -43,7 +55,7 @@ class MemoryWorkflows(MemoryTables):
         seen = old.version
         number, _ = self._numbered(old, version, now)
         self._make_current(old, version, number, now)
-        return SavedVersion(old.new.id, number, created=False, changed=number != seen)
+        return SavedVersion(old.new.id, number, False, number != seen, old.updated_at)
 
     def _numbered(self, old: StoredWorkflow, version: NewVersion, now: int) -> tuple[int, bool]:
         """Return the number of the version that has this text, and whether it was added."""
@@ -72,7 +84,7 @@ class MemoryWorkflows(MemoryTables):
             return Unsaved.NO_ENTITY
         changed = number != old.version
         self._make_current(old, version._replace(enabled=old.new.enabled), number, self.clock.wall())
-        return SavedVersion(version.id, number, created=False, changed=changed)
+        return SavedVersion(version.id, number, False, changed, old.updated_at)
 
     async def change_status(
         self,
@@ -160,6 +172,8 @@ class MemoryWorkflows(MemoryTables):
         after: str | None = None,
         enabled: bool | None = None,
         status: str | None = None,
+        form: str | None = None,
+        entity: str | None = None,
     ) -> list[WorkflowRow]:
         mine = [
             w
@@ -169,6 +183,8 @@ class MemoryWorkflows(MemoryTables):
             and (after is None or w.new.name > after)
             and (enabled is None or w.new.enabled is enabled)
             and (status is None or w.status == status)
+            and form in (None, w.new.form)
+            and entity in (None, w.new.entity)
         ]
         return [_workflow_row(w) for w in sorted(mine, key=lambda w: w.new.name)[:limit]]
 
@@ -203,6 +219,7 @@ class MemoryWorkflows(MemoryTables):
         self._raise_revisions(tenant, None, saved.new.entity)
         now = self.clock.wall()
         saved.draft = None
+        self.layouts.pop(workflow, None)
         for trigger in self.rules.values():
             if trigger.new.workflow == workflow and trigger.deleted_at is None:
                 trigger.deleted_at = now
@@ -269,7 +286,7 @@ class MemoryWorkflows(MemoryTables):
             saved.new = saved.new._replace(author=version.author)
             saved.updated_at = max(now, saved.updated_at + 1)
         saved.draft = None
-        return SavedVersion(version.id, number, False, number != seen if activate else added)
+        return SavedVersion(version.id, number, False, number != seen if activate else added, saved.updated_at)
 
     async def store_draft(self, version: NewVersion, *, revision: int) -> bool:
         saved = self._there(version.tenant, version.id)

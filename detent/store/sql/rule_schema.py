@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Column, Index, Integer, Table
+from sqlalchemy import Column, Index, Integer, Table, text
 
 from detent.store.sql.schema import COUNTER, FLAG, ID, LONG, MOMENT, NAME, WORD, metadata
 
@@ -56,6 +56,7 @@ Index("alert_step", alert.c.run, alert.c.step, unique=True)
 Index("alert_list", alert.c.tenant, alert.c.id)
 Index("alert_state", alert.c.tenant, alert.c.state, alert.c.id)
 Index("alert_workflow", alert.c.tenant, alert.c.workflow, alert.c.id)
+Index("alert_resolved", alert.c.resolved_at, sqlite_where=text("resolved_at is not null"))
 
 action_template = Table(
     "action_template",

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Final
+from functools import lru_cache
+from typing import Any, Final
 
-from sqlalchemy import and_, bindparam, delete, select, text, true, update
+from sqlalchemy import Select, and_, bindparam, delete, func, select, text, true, update
 
-from detent.store.rule_rows import EntityRow
-from detent.store.sql.compiler import InsertIfAbsent
-from detent.store.sql.rule_schema import entity
+from detent.store.rule_rows import ActionTemplateRow, AlertRow, EntityRow
+from detent.store.sql.compiler import InList, InsertIfAbsent
+from detent.store.sql.rule_schema import action_template, alert, entity, layout
 from detent.store.sql.schema import workflow
 
 # Entities.
@@ -84,3 +85,134 @@ ENTITY_RULES: Final = (
     .where(entity.c.tenant == bindparam("tenant"), entity.c.name == bindparam("entity"))
     .order_by(workflow.c.id)
 )
+
+
+# Layouts.
+
+
+LAYOUT: Final = (
+    select(layout.c.data)
+    .join_from(layout, workflow, workflow.c.id == layout.c.workflow)
+    .where(
+        layout.c.workflow == bindparam("workflow"), layout.c.tenant == bindparam("tenant"),
+        workflow.c.deleted_at.is_(None),
+    )
+)  # fmt: skip
+HAS_WORKFLOW: Final = select(workflow.c.id).where(
+    workflow.c.id == bindparam("workflow"), workflow.c.tenant == bindparam("tenant"), workflow.c.deleted_at.is_(None)
+)
+LOCK_LAYOUT: Final = select(layout.c.data).where(layout.c.workflow == bindparam("workflow")).with_for_update()
+ADD_LAYOUT: Final = InsertIfAbsent(
+    text("insert into layout (workflow, tenant, data, updated_at) values (:workflow, :tenant, :data, :now)"),
+    gives="workflow",
+)
+CHANGE_LAYOUT: Final = (
+    update(layout)
+    .where(layout.c.workflow == bindparam("known"))
+    .values({layout.c.data: bindparam("data"), layout.c.updated_at: bindparam("now")})
+)
+DROP_LAYOUT: Final = delete(layout).where(layout.c.workflow == bindparam("workflow"))
+
+# Alerts.
+
+
+_ALERTS: Final = select(
+    *(alert.c[name] for name in AlertRow._fields[:-2]),
+    func.coalesce(workflow.c.name, text("''")),
+    workflow.c.title,
+).select_from(alert.outerjoin(workflow, workflow.c.id == alert.c.workflow))
+_OF_TENANT: Final = alert.c.tenant == bindparam("tenant")
+ALERT: Final = _ALERTS.where(_OF_TENANT, alert.c.id == bindparam("alert"))
+ALERT_OF_STEP: Final = _ALERTS.where(alert.c.run == bindparam("run"), alert.c.step == bindparam("step"))
+LOCK_ALERT: Final = select(alert.c.state).where(_OF_TENANT, alert.c.id == bindparam("alert")).with_for_update()
+ADD_ALERT: Final = InsertIfAbsent(
+    text(
+        """insert into alert (id, tenant, workflow, run, step, alert_type, severity, title, message, context, state, at)
+           values (:id, :tenant, :workflow, :run, :step, :alert_type, :severity, :title, :message, :context, 'open',
+                   :now)"""
+    )
+)
+ACKNOWLEDGE: Final = (
+    update(alert)
+    .where(alert.c.id == bindparam("alert"))
+    .values(
+        {
+            alert.c.state: text("'acknowledged'"),
+            alert.c.acknowledged_at: bindparam("now"),
+            alert.c.acknowledged_by: bindparam("by"),
+        }
+    )
+)
+RESOLVE: Final = (
+    update(alert)
+    .where(alert.c.id == bindparam("alert"))
+    .values(
+        {
+            alert.c.state: text("'resolved'"),
+            alert.c.resolved_at: bindparam("now"),
+            alert.c.resolved_by: bindparam("by"),
+        }
+    )
+)
+OLD_ALERTS: Final = (
+    select(alert.c.id).where(alert.c.resolved_at < bindparam("before")).order_by(alert.c.id).limit(bindparam("limit"))
+)
+DROP_ALERTS: Final = delete(alert).where(InList(alert.c.id, "ids", ids=True)).returning(alert.c.id)
+
+
+@lru_cache(maxsize=256)
+def alerts(given: frozenset[str], *, cursor: bool) -> Select[Any]:
+    """Return alerts, newest first, narrowed by the given criteria."""
+    query = _narrowed(_ALERTS, given)
+    if cursor:
+        query = query.where(alert.c.id < bindparam("cursor"))
+    return query.order_by(alert.c.id.desc()).limit(bindparam("limit"))
+
+
+@lru_cache(maxsize=128)
+def count_alerts(given: frozenset[str]) -> Select[Any]:
+    """Count alerts, narrowed by the given criteria."""
+    inner = _narrowed(select(alert.c.id), given).limit(bindparam("limit")).subquery("found")
+    return select(func.count()).select_from(inner)
+
+
+def _narrowed(query: Select[Any], given: frozenset[str]) -> Select[Any]:
+    query = query.where(_OF_TENANT)
+    for name in sorted(given & {"alert_type", "workflow", "run"}):
+        query = query.where(alert.c[name] == bindparam(name))
+    if "states" in given:
+        query = query.where(InList(alert.c.state, "states", ids=False))
+    if "severities" in given:
+        query = query.where(InList(alert.c.severity, "severities", ids=False))
+    if "since" in given:
+        query = query.where(alert.c.at >= bindparam("since"))
+    return query.where(alert.c.at < bindparam("before")) if "before" in given else query
+
+
+# Action templates.
+
+
+_ACTION_TEMPLATES: Final = select(*(action_template.c[name] for name in ActionTemplateRow._fields)).where(
+    action_template.c.tenant == bindparam("tenant")
+)
+ACTION_TEMPLATE: Final = _ACTION_TEMPLATES.where(action_template.c.id == bindparam("template"))
+ACTION_TEMPLATE_BY_NAME: Final = _ACTION_TEMPLATES.where(action_template.c.name == bindparam("name"))
+LOCK_ACTION_TEMPLATE: Final = ACTION_TEMPLATE.with_for_update()
+ADD_ACTION_TEMPLATE: Final = InsertIfAbsent(
+    text(
+        """insert into action_template (id, tenant, name, description, action_type, default_config, is_active, author,
+                                        created_at, updated_at)
+           values (:id, :tenant, :name, :description, :action_type, :default_config, :is_active, :author, :created_at,
+                   :updated_at)"""
+    )
+)
+DROP_ACTION_TEMPLATE: Final = delete(action_template).where(action_template.c.id == bindparam("template"))
+
+
+@lru_cache(maxsize=4)
+def action_templates(given: frozenset[str]) -> Select[Any]:
+    """Return the action templates of a tenant by name, narrowed by the given columns."""
+    query = _ACTION_TEMPLATES.where(action_template.c.name > bindparam("after"))
+    for name in sorted(given):
+        query = query.where(action_template.c[name] == bindparam(name))
+    return query.order_by(action_template.c.name).limit(bindparam("limit"))

@@ -11,7 +11,7 @@ from detent.store.sql.letter_verbs import LetterVerbs
 from detent.store.sql.link_verbs import LinkVerbs
 from detent.store.sql.list_verbs import ListVerbs
 from detent.store.sql.overview_verbs import OverviewVerbs
-from detent.store.sql.rule_verbs import EntityVerbs
+from detent.store.sql.rule_verbs import ActionTemplateVerbs, AlertVerbs, EntityVerbs, LayoutVerbs
 from detent.store.sql.template_verbs import TemplateVerbs
 from detent.store.sql.verbs import TriggerVerbs
 from detent.store.sql.workflow_verbs import WorkflowVerbs
@@ -36,6 +36,9 @@ class SqlStore:
         triggers = TriggerVerbs(access)
         workflows = WorkflowVerbs(access)
         entities = EntityVerbs(access)
+        layouts = LayoutVerbs(access)
+        alerts = AlertVerbs(access)
+        action_templates = ActionTemplateVerbs(access)
         templates = TemplateVerbs(access)
         overview = OverviewVerbs(access)
         catalog = CatalogVerbs(access)
@@ -113,6 +116,18 @@ class SqlStore:
         self.entities = entities.entities
         self.drop_entity = entities.drop_entity
         self.entity_rules = entities.entity_rules
+        self.layout = layouts.layout
+        self.save_layout = layouts.save_layout
+        self.add_alert = alerts.add_alert
+        self.alert = alerts.alert
+        self.alerts = alerts.alerts
+        self.count_alerts = alerts.count_alerts
+        self.settle_alert = alerts.settle_alert
+        self.prune_alerts = alerts.prune_alerts
+        self.save_action_template = action_templates.save_action_template
+        self.action_template = action_templates.action_template
+        self.action_templates = action_templates.action_templates
+        self.drop_action_template = action_templates.drop_action_template
 
         self.add_workflow_template = templates.add_workflow_template
         self.workflow_template = templates.workflow_template

@@ -39,11 +39,11 @@ DELETED_BY_NAME: Final = (
 )
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=16)
 def workflows(given: frozenset[str]) -> Select[Any]:
     """Return the workflows of a tenant by name, narrowed by the given columns."""
     query = _WORKFLOWS.where(workflow.c.name > bindparam("after"))
-    for name in sorted(given & {"enabled", "status"}):
+    for name in sorted(given & {"enabled", "status", "form", "entity"}):
         query = query.where(workflow.c[name] == bindparam(name))
     return query.order_by(workflow.c.name).limit(bindparam("limit"))
 

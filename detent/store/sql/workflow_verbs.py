@@ -28,6 +28,7 @@ from detent.store.sql import rule_statements as rules
 from detent.store.sql import statements as triggers
 from detent.store.sql import workflow_statements as statements
 from detent.store.sql.access import Script, SqlAccess
+from detent.store.sql.rule_verbs import change_layout
 from detent.store.trigger_rows import NewTrigger
 
 Expected = tuple[int, int] | None
@@ -59,8 +60,10 @@ class WorkflowVerbs(WorkflowStore):
         after: str | None = None,
         enabled: bool | None = None,
         status: str | None = None,
+        form: str | None = None,
+        entity: str | None = None,
     ) -> list[WorkflowRow]:
-        narrowing = {"enabled": enabled, "status": status}
+        narrowing = {"enabled": enabled, "status": status, "form": form, "entity": entity}
         given = frozenset(name for name, value in narrowing.items() if value is not None)
         values = {**narrowing, "tenant": tenant, "after": after or "", "limit": limit}
         return [_workflow(row) for row in await self._access.query(statements.workflows(given), values)]
@@ -76,10 +79,17 @@ class WorkflowVerbs(WorkflowStore):
         return _version(rows[0]) if rows else None
 
     async def save_workflow(
-        self, version: NewVersion, *, replace: bool, expected: Expected = None
+        self, version: NewVersion, *, replace: bool, expected: Expected = None, layout: str | None = None
     ) -> SavedVersion | Unsaved:
         now = await self._access.now()
-        return await self._access.run_script(lambda: _save(version, replace, expected, now))
+
+        def save() -> Script[SavedVersion | Unsaved]:
+            saved = yield from _save(version, replace, expected, now)
+            if layout is not None and isinstance(saved, SavedVersion):
+                yield from change_layout(version.tenant, saved.id, layout, now)
+            return saved
+
+        return await self._access.run_script(save)
 
     async def activate_version(self, version: NewVersion, number: int) -> SavedVersion | Unsaved:
         now = await self._access.now()
@@ -93,8 +103,8 @@ class WorkflowVerbs(WorkflowStore):
                 return Unsaved.ARCHIVED
             if not (yield from _raise_revisions(version.tenant, version.entity, known.entity)):
                 return Unsaved.NO_ENTITY
-            yield from _make_current(version._replace(enabled=known.enabled), known, number, now)
-            return SavedVersion(known.id, number, created=False, changed=number != known.version)
+            at = yield from _make_current(version._replace(enabled=known.enabled), known, number, now)
+            return SavedVersion(known.id, number, False, number != known.version, at)
 
         return await self._access.run_script(activate)
 
@@ -150,6 +160,7 @@ class WorkflowVerbs(WorkflowStore):
             yield from _raise_revisions(tenant, None, known.entity)
             yield statements.DROP_DRAFT, {"known": workflow}
             yield statements.DROP_TRIGGERS, {"known": workflow, "now": now}
+            yield rules.DROP_LAYOUT, {"workflow": workflow}
             if (yield statements.ANY_VERSION, {"id": workflow}):
                 yield statements.DELETE, {"known": workflow, "now": now}
             else:
@@ -198,13 +209,13 @@ class WorkflowVerbs(WorkflowStore):
             if activate and not (yield from _raise_revisions(version.tenant, version.entity, known.entity)):
                 return Unsaved.NO_ENTITY
             number, added = yield from _numbered(version, known, now)
+            at = max(now, known.updated_at + 1)
             if activate:
                 yield from _make_current(version, known, number, now)
             else:
-                touched = {"known": known.id, "now": max(now, known.updated_at + 1), "by": version.author}
-                yield statements.TOUCH, touched
+                yield statements.TOUCH, {"known": known.id, "now": at, "by": version.author}
             yield statements.DROP_DRAFT, {"known": known.id}
-            return SavedVersion(known.id, number, False, number != known.version if activate else added)
+            return SavedVersion(known.id, number, False, number != known.version if activate else added, at)
 
         return await self._access.run_script(publish)
 
@@ -283,7 +294,7 @@ def _save(version: NewVersion, replace: bool, expected: Expected, now: int) -> S
         if (yield statements.NEW, values):
             yield statements.NEW_VERSION, values
             yield from _own_trigger(version.id, version.owned_trigger, now)
-            return SavedVersion(version.id, 1, created=True, changed=True)
+            return SavedVersion(version.id, 1, True, True, now)
         # Else another process saved the same name in between: look again.
 
 
@@ -297,8 +308,8 @@ def _replace(
     if not (yield from _raise_revisions(version.tenant, version.entity, known.entity)):
         return Unsaved.NO_ENTITY
     number, _ = yield from _numbered(version, known, now)
-    yield from _make_current(version, known, number, now)
-    return SavedVersion(known.id, number, created=False, changed=number != known.version)
+    at = yield from _make_current(version, known, number, now)
+    return SavedVersion(known.id, number, False, number != known.version, at)
 
 
 def _numbered(version: NewVersion, known: _Known, now: int) -> Script[tuple[int, bool]]:
@@ -313,11 +324,13 @@ def _numbered(version: NewVersion, known: _Known, now: int) -> Script[tuple[int,
     return number, True
 
 
-def _make_current(version: NewVersion, known: _Known, number: int, now: int) -> Script[None]:
-    status = "active" if known.status == "draft" else known.status
+def _make_current(version: NewVersion, known: _Known, number: int, now: int) -> Script[int]:
+    """Make a version the current one. Return the `updated_at` of its workflow."""
+    status, at = "active" if known.status == "draft" else known.status, max(now, known.updated_at + 1)
     values = {**version._asdict(), "known": known.id, "next": number, "status": status}
-    yield statements.CHANGE, {**values, "now": max(now, known.updated_at + 1)}
+    yield statements.CHANGE, {**values, "now": at}
     yield from _own_trigger(known.id, version.owned_trigger, now)
+    return at
 
 
 def _save_draft(

@@ -70,6 +70,8 @@ def upgrade() -> None:
     op.create_index("alert_list", "alert", ["tenant", "id"])
     op.create_index("alert_state", "alert", ["tenant", "state", "id"])
     op.create_index("alert_workflow", "alert", ["tenant", "workflow", "id"])
+    resolved = text("resolved_at is not null")
+    op.create_index("alert_resolved", "alert", ["resolved_at"], sqlite_where=resolved, postgresql_where=resolved)
     op.create_table(
         "action_template",
         Column("id", ID, primary_key=True),

@@ -1,0 +1,339 @@
+"""One action of a rule: its type with its config, its policies, and the name of its step."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from detent.forms.kinds import (
+    LARGEST_VERSION,
+    LONGEST_WORKFLOW,
+    RETRY_FIELDS,
+    TRIED_KINDS,
+    MapFields,
+    RepeatFields,
+    Work,
+    WrittenMap,
+    action_name_problem,
+    child_config,
+    read_action,
+    read_map,
+    read_on_crash,
+    read_repeat,
+    read_retry,
+)
+from detent.forms.names import check_step_name, read_priority, read_queue, slug
+from detent.forms.rules.action_types import ACTION_TYPES, SEND_EMAIL, ActionType, Severity, infer_type
+from detent.forms.rules.conditions import FieldCondition, read_conditions
+from detent.forms.templates import Read, condition, template_reads
+from detent.forms.workflow_fields import read_description
+from detent.graph.model import NO_RETRY, Join, OnCrash, Repeat, Retry, Step, StepKind
+from detent.values.durations import SECONDS
+from detent.values.fields import Fields, Problems, described, shown
+
+MAP_FIELDS: Final = MapFields("for_each", "max_parallel", "collect", "on_item_failure", "tolerate", "max_items")
+REPEAT_FIELDS: Final = RepeatFields("until", "every", "factor", "max_wait", "give_up_after")
+_TRIED: Final = (*RETRY_FIELDS, "timeout", "on_crash", "rerender_on_retry")
+ACTION_FIELDS: Final = (
+    *("id", "step", "name", "description", "action_type", "action_config", "execution_order", "is_active"),
+    *("queue", "priority", "repeat"),
+    *_TRIED,
+    *MAP_FIELDS.all(),
+)
+LONGEST_NAME: Final = 200
+LARGEST_ORDER: Final = 1_000_000
+_LONGEST_ID: Final = 255
+_TIMEOUT: Final = 300.0
+_RETRY: Final = Retry(attempts=3)
+_EXAMPLE: Final = "total > 100"
+_LONGEST_STEP: Final = 64
+TEMPORARY: Final = re.compile(r"temp:(.*)", re.DOTALL)
+
+
+@dataclass(slots=True)
+class WrittenAction:
+    """An action as far as it could be read. `kind` is `None` if even that could not be read.
+
+    `number` is its place in `actions`. `type` is `None` for an action of the catalog."""
+
+    number: int
+    path: str
+    name: str = ""
+    step: str = ""
+    id: str | None = None
+    order: int = 1
+    type: ActionType | None = None
+    kind: StepKind | None = None
+    config: dict[str, Any] = field(default_factory=dict)
+    reads: list[Read] = field(default_factory=list)
+    planned_reads: list[Read] = field(default_factory=list)  # of expressions that the planner evaluates
+    conditions: list[FieldCondition] = field(default_factory=list)  # of a condition that is written with fields
+    warnings: list[str] = field(default_factory=list)
+    retry: Retry = NO_RETRY
+    timeout: float | None = None
+    on_crash: OnCrash = OnCrash.RETRY
+    is_retried: bool = False  # its retries are written
+    is_limited: bool = False  # its time limit is written
+    rerender: bool = False
+    queue: str | None = None
+    priority: int | None = None
+    map: WrittenMap | None = None
+    repeat: Repeat | None = None
+    repeat_reads: list[Read] = field(default_factory=list)
+    description: str | None = None
+
+    @property
+    def may_branch(self) -> bool:
+        """Return whether its output can be true or false. Of an action of the catalog, its schema decides later."""
+        return self.type.is_boolean if self.type is not None else self.kind in (StepKind.ACTION, None)
+
+    def built(self) -> Step:
+        """Build the step of the graph."""
+        return Step(
+            name=self.step,
+            kind=self.kind or StepKind.ACTION,
+            config=self.config,
+            join=Join.ANY,
+            retry=self.retry,
+            timeout=self.timeout,
+            on_crash=self.on_crash,
+            queue=self.queue,
+            priority=self.priority,
+            rerender=self.rerender,
+            each=None if self.map is None else self.map.each,
+            repeat=self.repeat,
+            title=None if self.name == self.step else self.name,
+        )
+
+    def places(self) -> Iterator[tuple[str, str]]:
+        """Yield fields of its step in the graph, each with the field that it was written in."""
+        step, config = f"steps.{self.step}", f"{self.path}.action_config"
+        yield step, self.path
+        yield f"{step}.action", f"{self.path}.action_type"
+        yield f"{step}.with", config
+        if self.type is not None:
+            for name, written in self.type.renamed.items():
+                yield f"{step}.with.{name}", f"{config}.{written}"
+        if self.kind is StepKind.SUBWORKFLOW:
+            for name in ("workflow", "input", "version"):
+                yield f"{step}.{name}", f"{config}.{name}"
+
+
+def step_names(actions: Sequence[Any]) -> list[str]:
+    """Return the name of the step of each action: its `step`, or a slug of its name that no other action has.
+
+    An action that is not a mapping, or has no name, gets a name too."""
+    given = [one.get("step") if isinstance(one, dict) else None for one in actions]
+    taken = {one.casefold() for one in given if isinstance(one, str)}
+    found = []
+    for one, step in zip(actions, given, strict=True):
+        if isinstance(step, str) and step:
+            found.append(step)
+            continue
+        name = one.get("name") if isinstance(one, dict) else None
+        base = slug(name) if isinstance(name, str) else ""
+        base = base if base[:1].isalpha() else f"action-{base}".strip("-")
+        made, count = base[:_LONGEST_STEP].rstrip("-"), 1
+        while made in taken:
+            count += 1
+            end = f"-{count}"
+            made = base[: _LONGEST_STEP - len(end)].rstrip("-") + end
+        taken.add(made)
+        found.append(made)
+    return found
+
+
+def read_rule_action(
+    number: int, raw: object, step: str, problems: Problems, actions: Collection[str] | None
+) -> WrittenAction:
+    """Read one action. Everything that is wrong with it becomes a problem."""
+    found = WrittenAction(number, f"actions[{number}]", step=step)
+    if not isinstance(raw, dict):
+        problems.add(found.path, f"an action must be a mapping with name and action_config, not {described(raw)}")
+        return found
+    fields = Fields(raw, found.path, problems)
+    fields.refuse_unknown(ACTION_FIELDS)
+    if fields.get("name") is None:
+        problems.add(fields.at("name"), "is missing")
+    found.name = fields.text("name", most=LONGEST_NAME) or step
+    if fields.text("step", most=_LONGEST_STEP) is not None:
+        check_step_name(step, fields.at("step"), problems)
+    found.id = _read_id(fields, number)
+    found.order = fields.integer("execution_order", least=1, most=LARGEST_ORDER) or 1
+    if not fields.boolean("is_active", True):
+        problems.add(fields.at("is_active"), "an action cannot be inactive; remove it, or deactivate the rule")
+    found.description = read_description(fields)
+    found.queue, found.priority = read_queue(fields), read_priority(fields)
+    _read_type(fields, found, actions)
+    found.map = read_map(fields, MAP_FIELDS, found.kind)
+    found.repeat, found.repeat_reads = read_repeat(fields, "repeat", REPEAT_FIELDS, found.kind)
+    return found
+
+
+def _read_id(fields: Fields, number: int) -> str | None:
+    """Read the id of an action. `temp:N` is that of a new one, and N its place."""
+    id_ = fields.text("id", most=_LONGEST_ID)
+    if id_ is None or not TEMPORARY.fullmatch(id_):
+        return id_
+    if id_ != f"temp:{number}":
+        message = f"{shown(id_)} is not the place of this action, which is temp:{number}; a new action needs no id"
+        fields.problems.add(fields.at("id"), message)
+    return None
+
+
+def _read_type(fields: Fields, found: WrittenAction, actions: Collection[str] | None) -> None:
+    config = fields.mapping("action_config")
+    if fields.get("action_config") is None:
+        fields.problems.add(fields.at("action_config"), "is missing")
+    given = Fields(config or {}, fields.at("action_config"), fields.problems)
+    name = fields.text("action_type", most=128)
+    if name is None:
+        if fields.get("action_type") is None and config is not None:
+            found.type = infer_type(config)
+            if found.type is None:
+                message = f"is missing, and no type fits the config; write one of {', '.join(ACTION_TYPES)}, "
+                fields.problems.add(fields.at("action_type"), f"{message}or an action of the catalog")
+        if found.type is None:
+            return
+    else:
+        found.type = ACTION_TYPES.get(name)
+        if found.type is None:
+            _read_catalog_action(fields, found, name, given, actions)
+            return
+    if config is None:
+        return
+    _check_config(given, found.type)
+    match found.type.name:
+        case "condition":
+            _read_condition(given, found)
+        case "start_workflow":
+            _read_child(given, found)
+            _read_policies(fields, found, NO_RETRY, None)
+        case "send_email":
+            _set_work(fields, found, _email(given))
+        case "create_alert":
+            _check_severity(given)
+            _set_work(fields, found, _work(found.type, given, given.values))
+        case _:
+            _set_work(fields, found, read_action(str(found.type.action), given))
+    if found.kind not in (*TRIED_KINDS, StepKind.SUBWORKFLOW):
+        for key in fields.written(_TRIED):
+            fields.problems.add(fields.at(key), f"{key!r} has no meaning for {found.type.name!r}: it has no attempts")
+
+
+def _read_catalog_action(
+    fields: Fields, found: WrittenAction, name: str, given: Fields, actions: Collection[str] | None
+) -> None:
+    problem = action_name_problem(name, actions, fields.problems)
+    if problem is not None:
+        if "." not in name:  # a word without a connector in front is meant to be a type
+            hint = fields.problems.did_you_mean(name, ACTION_TYPES)
+            known = f"it is one of {', '.join(ACTION_TYPES)}, or an action of the catalog"
+            problem = f"no action type {shown(name)}{hint or f'; {known}'}"
+        fields.problems.add(fields.at("action_type"), problem)
+    _set_work(fields, found, read_action(name, given))
+
+
+def _check_config(given: Fields, type_: ActionType) -> None:
+    """Report keys that the type does not have, and required ones that are missing. Core actions report their own."""
+    if type_.action is None or type_.action in ("email.send", "core.alert"):
+        given.refuse_unknown(type_.keys)
+    if type_.action in ("email.send", "core.alert"):
+        for key in type_.required:
+            value = given.get(key)
+            if key == "recipients":
+                _check_recipients(given)
+            elif value is None:
+                given.problems.add(given.at(key), "is missing")
+            elif not isinstance(value, str):
+                given.wrong(key, "text")
+            elif not value.strip():
+                given.problems.add(given.at(key), "must not be empty")
+
+
+def _check_recipients(given: Fields) -> None:
+    value = given.get("recipients")
+    if value is None or value == [] or (isinstance(value, str) and not value.strip()):
+        given.problems.add(given.at("recipients"), "at least one recipient required")
+    elif not isinstance(value, str | list):
+        given.wrong("recipients", "a list of addresses, or one address")
+    elif isinstance(value, list):
+        for number, one in enumerate(value):
+            if not isinstance(one, str) or not one.strip():
+                given.problems.add(f"{given.at('recipients')}[{number}]", f"must be an address, not {described(one)}")
+
+
+def _check_severity(given: Fields) -> None:
+    value = given.get("severity")
+    if isinstance(value, str) and value.strip() and "{{" not in value:
+        given.choice("severity", Severity, Severity.LOW)
+
+
+def _email(given: Fields) -> Work:
+    """Build the call of `email.send`. The reads of its templates keep the places they were written in."""
+    names = {written: name for name, written in SEND_EMAIL.renamed.items()}
+    return _work(SEND_EMAIL, given, {names.get(key, key): value for key, value in given.values.items()})
+
+
+def _work(type_: ActionType, given: Fields, parameters: Mapping[str, Any]) -> Work:
+    reads = template_reads(given.values, given.path, given.problems)
+    return Work(StepKind.ACTION, {"action": type_.action, "with": dict(parameters)}, reads)
+
+
+def _set_work(fields: Fields, found: WrittenAction, work: Work) -> None:
+    found.kind, found.config = work.kind, work.config
+    (found.reads if work.kind in TRIED_KINDS else found.planned_reads).extend(work.reads)
+    found.warnings += work.warnings
+    if work.kind in TRIED_KINDS:
+        _read_policies(fields, found, _RETRY, _TIMEOUT)
+
+
+def _read_policies(fields: Fields, found: WrittenAction, retry: Retry, timeout: float | None) -> None:
+    limit = fields.duration("timeout", unit=SECONDS, zero=False)
+    found.timeout = timeout if limit is None else limit
+    found.is_limited = limit is not None
+    found.retry = read_retry(fields, retry)
+    found.is_retried = bool(fields.written(RETRY_FIELDS))
+    found.rerender = fields.boolean("rerender_on_retry", False)
+    if found.kind is not StepKind.SUBWORKFLOW:
+        found.on_crash = read_on_crash(fields, "on_crash", found.kind, repeat=fields.get("repeat") is not None)
+    elif fields.get("on_crash") is not None:
+        message = "has no meaning for a child workflow: its start is never repeated"
+        fields.problems.add(fields.at("on_crash"), message)
+
+
+def _read_condition(given: Fields, found: WrittenAction) -> None:
+    found.kind = StepKind.CONDITION
+    written = given.written(("field_conditions", "match"))
+    if written and given.get("expression") is not None:
+        given.problems.add(given.path, "write either expression or field_conditions")
+    elif written:
+        block = {name: given.get(name) for name in written}
+        conditions = read_conditions(Fields(block, given.path, given.problems))
+        if not given.get("field_conditions"):
+            given.problems.add(given.at("field_conditions"), "there are no conditions")
+        found.config = {"expression": conditions.expression() or "false"}
+        found.conditions = conditions.leaves()
+        return
+    text, reads = condition(given, "expression", _EXAMPLE)
+    if given.get("expression") is None:
+        given.problems.add(given.at("expression"), f"is missing: a condition such as {_EXAMPLE}")
+    found.config = {"expression": text or "false"}
+    found.planned_reads += reads
+
+
+def _read_child(given: Fields, found: WrittenAction) -> None:
+    found.kind = StepKind.SUBWORKFLOW
+    if given.get("workflow") is None:
+        given.problems.add(given.at("workflow"), "is missing: name the workflow that this action starts")
+    body = given.mapping("input") or {}
+    found.config = child_config(
+        given.text("workflow", most=LONGEST_WORKFLOW) or "",
+        body,
+        version=given.integer("version", least=1, most=LARGEST_VERSION),
+        detached=not given.boolean("wait", True),
+        recursion=given.boolean("allow_recursion", False),
+    )
+    found.reads += template_reads(body, given.at("input"), given.problems)
