@@ -30,7 +30,7 @@ def read_name(fields: Fields) -> str:
 
 def slug(text: str) -> str:
     """Return small letters, digits and hyphens of a text; an empty text if it has no letters that can be written so."""
-    folded = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
+    folded = unicodedata.normalize("NFKD", text.casefold()).encode("ascii", "ignore").decode()
     return _NOT_IN_SLUG.sub("-", folded).strip("-")
 
 

@@ -20,11 +20,12 @@ RESULTS: Final = ("status", "status_code", "headers", "query", "body", "encoding
 class ScopeCheck:
     """Checks reads against the existing steps. A kind of `None` is a step whose own problem is already reported.
 
-    A form says what each of its names may be followed by (`_problem`), what it calls a step (`noun`), and the key that
-    makes a step a map (`map_key`).
+    A form says what each of its names may be followed by (`_problem`), what it calls a step (`noun`, with its article
+    `a_noun`), and the key that makes a step a map (`map_key`).
     """
 
     noun: ClassVar = "step"
+    a_noun: ClassVar = "a step"
     map_key: ClassVar = "for_each"
 
     def __init__(self, kinds: Mapping[str, StepKind | None], upstream: Upstream, problems: Problems) -> None:
@@ -61,7 +62,7 @@ class ScopeCheck:
     def _unknown_name(self, root: str, roots: tuple[str, ...]) -> str:
         """Return what is wrong with a name that is not one of the form."""
         if root in ITEM_NAMES:
-            return f"only the templates of a {self.noun} with {self.map_key} know {root!r}"
+            return f"only the templates of {self.a_noun} with {self.map_key} know {root!r}"
         if root == "result":
             return "only 'collect' and 'until' know 'result'"
         names = (*roots, *self._also)
@@ -82,7 +83,7 @@ class ScopeCheck:
         if name not in self._kinds:
             return f"no {self.noun} {shown(name)}{self._problems.did_you_mean(name, self._kinds)}"
         if name == reader:
-            return f"a {self.noun} cannot read its own result"
+            return f"{self.a_noun} cannot read its own result"
         if reader is not None and reader in self._upstream and not self._upstream.includes(reader, name):
             return self._unneeded(name, reader)
         return None

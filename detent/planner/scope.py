@@ -20,7 +20,7 @@ import msgspec
 
 from detent.expressions import NOW, SEED, Deferred, Headers, Scope, Truncated, iso_text
 from detent.expressions.errors import Budget
-from detent.expressions.values import equal
+from detent.expressions.values import equal, resolve
 from detent.graph.model import FAILURES, GRAPH_SCOPE, RULE_SCOPE, Ending, StepKind
 from detent.ids import RUN, show
 from detent.instant import Instant, as_datetime
@@ -327,7 +327,7 @@ def _rule_scope(prepared: Prepared, scope: dict[str, object], given: _Json) -> _
     event = _Json(lambda: read_event(given.resolve().get("body")))
 
     def read() -> EntityEvent:
-        return event.resolve()  # type: ignore[no-any-return]
+        return resolve(event)  # type: ignore[return-value]
 
     def described() -> dict[str, Any]:
         rest = read().rest

@@ -142,9 +142,9 @@ def test_a_fingerprint_differs_for_graphs_that_differ() -> None:
     assert codec.fingerprint(codec.encode(one)) != codec.fingerprint(codec.encode(other))
 
 
-@pytest.mark.parametrize("data", [b'{"v":3,"steps":[]}', b'{"steps":[]}', b"[]"])
+@pytest.mark.parametrize("data", [b'{"v":4,"steps":[]}', b'{"steps":[]}', b"[]"])
 def test_bytes_of_another_format_are_refused(data: bytes) -> None:
-    with pytest.raises(UnknownGraph, match="reads graphs up to format 2"):
+    with pytest.raises(UnknownGraph, match="reads graphs up to format 3"):
         codec.decode(data)
 
 

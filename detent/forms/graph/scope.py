@@ -30,6 +30,7 @@ class GraphScope(ScopeCheck):
     """Checks reads against the names of the graph form."""
 
     noun: ClassVar = "node"
+    a_noun: ClassVar = "a node"
     map_key: ClassVar = "forEach"
 
     def __init__(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -25,7 +25,7 @@ from detent.forms.kinds import (
     read_retry,
 )
 from detent.forms.names import check_step_name, read_priority, read_queue, slug
-from detent.forms.rules.action_types import ACTION_TYPES, SEND_EMAIL, ActionType, Severity, infer_type
+from detent.forms.rules.action_types import ACTION_TYPES, ActionType, Severity, infer_type
 from detent.forms.rules.conditions import FieldCondition, read_conditions
 from detent.forms.templates import Read, condition, template_reads
 from detent.forms.workflow_fields import read_description
@@ -48,6 +48,7 @@ _LONGEST_ID: Final = 255
 _TIMEOUT: Final = 300.0
 _RETRY: Final = Retry(attempts=3)
 _EXAMPLE: Final = "total > 100"
+_ADDRESSES: Final = ("cc", "bcc", "reply_to")
 _LONGEST_STEP: Final = 64
 TEMPORARY: Final = re.compile(r"temp:(.*)", re.DOTALL)
 
@@ -204,18 +205,17 @@ def _read_type(fields: Fields, found: WrittenAction, actions: Collection[str] | 
             return
     if config is None:
         return
-    _check_config(given, found.type)
     match found.type.name:
         case "condition":
+            given.refuse_unknown(found.type.keys)
             _read_condition(given, found)
         case "start_workflow":
+            given.refuse_unknown(found.type.keys)
             _read_child(given, found)
             _read_policies(fields, found, NO_RETRY, None)
-        case "send_email":
-            _set_work(fields, found, _email(given))
-        case "create_alert":
-            _check_severity(given)
-            _set_work(fields, found, _work(found.type, given, given.values))
+        case "send_email" | "create_alert":
+            _check_config(given, found.type)
+            _set_work(fields, found, _renamed(found.type, given))
         case _:
             _set_work(fields, found, read_action(str(found.type.action), given))
     if found.kind not in (*TRIED_KINDS, StepKind.SUBWORKFLOW):
@@ -237,49 +237,57 @@ def _read_catalog_action(
 
 
 def _check_config(given: Fields, type_: ActionType) -> None:
-    """Report keys that the type does not have, and required ones that are missing. Core actions report their own."""
-    if type_.action is None or type_.action in ("email.send", "core.alert"):
-        given.refuse_unknown(type_.keys)
-    if type_.action in ("email.send", "core.alert"):
-        for key in type_.required:
-            value = given.get(key)
-            if key == "recipients":
-                _check_recipients(given)
-            elif value is None:
+    """Report what is wrong with the config of an e-mail or an alert. The other types read their configs themselves."""
+    given.refuse_unknown(type_.keys)
+    for key, schema in type_.config["properties"].items():
+        value = given.get(key)
+        if key == "recipients":
+            _check_recipients(given)
+        elif value is None:
+            if key in type_.required:
                 given.problems.add(given.at(key), "is missing")
-            elif not isinstance(value, str):
-                given.wrong(key, "text")
-            elif not value.strip():
-                given.problems.add(given.at(key), "must not be empty")
+        elif key == "severity" and isinstance(value, str) and "{{" not in value:
+            given.choice(key, Severity, Severity.LOW)
+        elif key in _ADDRESSES:
+            _check_addresses(given, key)
+        elif key == "attachments":
+            if not isinstance(value, list | str):
+                given.wrong(key, "a list of files")
+        elif not isinstance(value, str):
+            given.wrong(key, "text")
+        elif not value.strip():
+            given.problems.add(given.at(key), "must not be empty")
+        elif len(value) > (most := schema.get("maxLength", len(value))):
+            given.problems.add(given.at(key), f"has {len(value)} characters; at most {most} are allowed")
 
 
 def _check_recipients(given: Fields) -> None:
     value = given.get("recipients")
     if value is None or value == [] or (isinstance(value, str) and not value.strip()):
         given.problems.add(given.at("recipients"), "at least one recipient required")
-    elif not isinstance(value, str | list):
-        given.wrong("recipients", "a list of addresses, or one address")
-    elif isinstance(value, list):
+    else:
+        _check_addresses(given, "recipients")
+
+
+def _check_addresses(given: Fields, key: str) -> None:
+    value = given.get(key)
+    if isinstance(value, list):
         for number, one in enumerate(value):
             if not isinstance(one, str) or not one.strip():
-                given.problems.add(f"{given.at('recipients')}[{number}]", f"must be an address, not {described(one)}")
+                given.problems.add(f"{given.at(key)}[{number}]", f"must be an address, not {described(one)}")
+    elif not isinstance(value, str):
+        given.wrong(key, "a list of addresses, or one address")
+    elif not value.strip():
+        given.problems.add(given.at(key), "must not be empty")
 
 
-def _check_severity(given: Fields) -> None:
-    value = given.get("severity")
-    if isinstance(value, str) and value.strip() and "{{" not in value:
-        given.choice("severity", Severity, Severity.LOW)
-
-
-def _email(given: Fields) -> Work:
-    """Build the call of `email.send`. The reads of its templates keep the places they were written in."""
-    names = {written: name for name, written in SEND_EMAIL.renamed.items()}
-    return _work(SEND_EMAIL, given, {names.get(key, key): value for key, value in given.values.items()})
-
-
-def _work(type_: ActionType, given: Fields, parameters: Mapping[str, Any]) -> Work:
+def _renamed(type_: ActionType, given: Fields) -> Work:
+    """Build the call of an action with the names that it has for its parameters. The reads of templates keep the
+    places that they were written in."""
+    names = {written: name for name, written in type_.renamed.items()}
+    parameters = {names.get(key, key): value for key, value in given.values.items() if value is not None}
     reads = template_reads(given.values, given.path, given.problems)
-    return Work(StepKind.ACTION, {"action": type_.action, "with": dict(parameters)}, reads)
+    return Work(StepKind.ACTION, {"action": type_.action, "with": parameters}, reads)
 
 
 def _set_work(fields: Fields, found: WrittenAction, work: Work) -> None:

@@ -23,7 +23,6 @@ from typing import Any, Final
 
 import msgspec
 
-from detent.errors import InvalidDefinition
 from detent.expressions import ExpressionError, compile_expression
 from detent.expressions.errors import Budget, EvaluationError
 from detent.expressions.values import NUMBERS, ORDERS, contains, equal, kind_of, ordered
@@ -191,9 +190,15 @@ class ConditionGroup:
         tests = tuple(part.compiled() for part in self.parts)
         if len(tests) == 1:
             return tests[0]
-        if self.match is Match.ALL or not tests:
-            return lambda before, after, record, budget: all(one(before, after, record, budget) for one in tests)
-        return lambda before, after, record, budget: any(one(before, after, record, budget) for one in tests)
+        stop = self.match is Match.ANY
+
+        def test(before: Record, after: Record, record: Record, budget: Budget) -> bool:
+            for one in tests:
+                if one(before, after, record, budget) is stop:
+                    return stop
+            return not stop or not tests
+
+        return test
 
     def leaves(self) -> Iterator[FieldCondition]:
         """Yield every condition, from left to right."""
@@ -234,7 +239,7 @@ class Conditions:
     def test(self, before: Record, after: Record) -> bool:
         """Return whether a change matches. Raise EvaluationError if a part cannot be evaluated.
 
-        The result is that of `expression`, and about ten times as fast."""
+        The result is that of `expression`, in a fraction of its time."""
         return self._test(before, after, before if after is None else after, Budget())
 
     def explain(self, before: Record, after: Record) -> list[ConditionPart]:
@@ -257,10 +262,8 @@ class Conditions:
 def read_conditions(fields: Fields) -> Conditions:
     """Read `trigger_conditions`, or the config of a condition: `field_conditions` and `match`. Every error becomes a
     problem with its path."""
-    fields.refuse_unknown(("field_conditions", "match"))
     before = len(fields.problems.found)
-    group = _group(fields, "field_conditions", fields.choice("match", Match, Match.ALL), 1)
-    found = Conditions(group, fields.values)
+    found = _read_all(fields)
     count = len(found.leaves())
     if count > MOST_CONDITIONS:
         message = f"has {count} conditions; at most {MOST_CONDITIONS} are allowed"
@@ -277,10 +280,15 @@ def read_conditions(fields: Fields) -> Conditions:
 def conditions_of(written: Mapping[str, Any] | None) -> Conditions:
     """Return conditions that were stored. Raise InvalidDefinition if they cannot be read."""
     problems = Problems()
-    found = read_conditions(Fields(written or {}, "trigger_conditions", problems))
-    if problems.found:
-        raise InvalidDefinition(problems=problems.found)
+    found = _read_all(Fields(written or {}, "trigger_conditions", problems))
+    problems.raise_if_any()
     return found
+
+
+def _read_all(fields: Fields) -> Conditions:
+    fields.refuse_unknown(("field_conditions", "match"))
+    group = _group(fields, "field_conditions", fields.choice("match", Match, Match.ALL), 1)
+    return Conditions(group, fields.values)
 
 
 def literal(value: Any) -> str:

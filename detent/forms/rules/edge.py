@@ -61,7 +61,8 @@ def read_edges(fields: Fields, actions: list[WrittenAction]) -> list[WrittenEdge
     elif not isinstance(items, list):
         fields.wrong("edges", "a list of edges")
         return []
-    known = _Actions(actions, len(fields.get("actions") or ()), fields.problems)
+    written = fields.get("actions")
+    known = _Actions(actions, len(written) if isinstance(written, list) else 0, fields.problems)
     found: list[WrittenEdge] = []
     seen: dict[tuple[int | None, int, EdgeType], str] = {}
     started: dict[int, str] = {}

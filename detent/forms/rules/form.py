@@ -189,7 +189,7 @@ def _read_names(fields: Fields) -> tuple[str, str | None]:
 def _read_trigger(fields: Fields) -> tuple[_Rule, TriggerDefinition, list[str]]:
     """Read what starts a rule, and remarks that do not make it invalid."""
     remarks = []
-    if fields.get("canvas_layout") is not None:
+    if fields.mapping("canvas_layout") is not None:
         remarks.append("canvas_layout: a document has no layout; save the rule in an editor, or send the layout itself")
     kind = _read_trigger_type(fields)
     block = Fields(fields.mapping("trigger_conditions") or {}, "trigger_conditions", fields.problems)
@@ -281,7 +281,8 @@ def _read_actions(fields: Fields, actions: Collection[str] | None) -> list[Writt
 
 def _check_shape(graph: Graph, actions: list[WrittenAction], edges: list[WrittenEdge], problems: Problems) -> None:
     """Report cycles, and actions that no start edge leads to."""
-    for cycle in cycles(graph):
+    looped = cycles(graph)
+    for cycle in looped:
         words = describe_cycle(cycle).removeprefix("cycle: ")
         problems.add("edges", f"cycle detected between actions: {words}")
     reached = _reached(graph, [one.target.step for one in edges if one.source is None])
@@ -294,8 +295,10 @@ def _check_shape(graph: Graph, actions: list[WrittenAction], edges: list[Written
         else:
             problems.add(one.path, "orphaned: no edge leads to it; add an edge to it, or remove it")
     entered = {one.target.step: one.source.step for one in edges if one.source is not None}
+    in_cycle = {step for cycle in looped for step in cycle}
     for edge in edges:
-        if edge.source is None and (before := entered.get(edge.target.step)) is not None and before in reached:
+        before = entered.get(edge.target.step)
+        if edge.source is None and before is not None and before in reached and edge.target.step not in in_cycle:
             message = f"{edge.target.step!r} follows {before!r}, so it is not a start; remove one of the edges"
             problems.add(f"{edge.path}.target_action_id", message)
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from detent.forms.kinds import MOST_ITEMS, MOST_PARALLEL_ITEMS
 from detent.forms.rules.action import LARGEST_ORDER, LONGEST_NAME
-from detent.forms.rules.action_types import ACTION_TYPES
+from detent.forms.rules.action_types import ACTION_TYPES, ActionType
 from detent.forms.rules.conditions import MOST_CONDITIONS, Match, Operator
 from detent.forms.rules.edge import LARGEST_EDGE_ORDER, EdgeType
 from detent.forms.rules.form import FORM, MOST_PARALLEL, MOST_VARS, OnUnhandled, RuleTrigger
@@ -38,6 +38,22 @@ def _choice(description: str, words: list[str], default: str | None = None) -> S
 
 def _text(description: str, most: int, **rest: Any) -> Schema:
     return {"description": description, "type": "string", "minLength": 1, "maxLength": most, **rest}
+
+
+def _config(type_: ActionType) -> Schema:
+    """Return the schema of a config. A key that is not required may be null."""
+    properties = dict(type_.config["properties"])
+    for name, schema in properties.items():
+        if name in type_.required:
+            continue
+        if "enum" in schema:
+            properties[name] = {**schema, "enum": [*schema["enum"], None]}
+        elif "anyOf" in schema:
+            properties[name] = {**schema, "anyOf": [*schema["anyOf"], {"type": "null"}]}
+        elif "type" in schema:
+            types = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
+            properties[name] = {**schema, "type": [*types, "null"]}
+    return {**type_.config, "properties": properties}
 
 
 _FIELD_CONDITION: Final[Schema] = {
@@ -221,6 +237,6 @@ SCHEMA: Final[Schema] = {
         "Action": _ACTION,
         "Edge": _EDGE,
         "FieldCondition": _FIELD_CONDITION,
-        **{one.name: one.config for one in ACTION_TYPES.values()},
+        **{one.name: _config(one) for one in ACTION_TYPES.values()},
     },
 }

@@ -52,6 +52,7 @@ class RuleScope(ScopeCheck):
     places."""
 
     noun: ClassVar = "action"
+    a_noun: ClassVar = "an action"
 
     def __init__(
         self, kinds: Mapping[str, StepKind | None], upstream: Upstream, variables: Collection[str], problems: Problems
