@@ -44,7 +44,6 @@ from detent.version import VERSION
 class MemoryStore(
     MemoryLists,
     MemoryWorkflows,
-    MemoryEntities,
     MemoryEvents,
     MemoryRules,
     MemoryTemplates,
