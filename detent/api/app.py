@@ -41,7 +41,7 @@ from detent.api.routes import (
     workflows,
 )
 from detent.api.routes.catalog import connectors, imports
-from detent.api.routes.rules import action_templates, alerts, entities, parts, rules
+from detent.api.routes.rules import action_templates, alerts, entities, events, parts, rules
 from detent.api.server.guards import OriginGuard, known_hosts
 from detent.app import App
 from detent.auth.caller import Caller, local_caller
@@ -82,6 +82,7 @@ ROUTES = [
     *workflows.ROUTES,
     *versions.ROUTES,
     *rules.ROUTES,
+    *events.ROUTES,
     *parts.ROUTES,
     *entities.ROUTES,
     *alerts.ROUTES,
