@@ -81,6 +81,19 @@ class RecentEventDocument(msgspec.Struct, kw_only=True):
     conditions: list[ConditionDocument]
 
 
+class EntityEventDocument(msgspec.Struct, kw_only=True):
+    """One of the last events of an entity, with its records."""
+
+    id: str
+    entity: str
+    operation: str
+    record_id: str | None
+    before: dict[str, Json] | None
+    after: dict[str, Json] | None
+    actor: Json
+    received_at: datetime
+
+
 class RuleFiringDocument(msgspec.Struct, kw_only=True):
     """One time an event fired a rule: a run was `started`, or it `errored`. `id` is that of the run or the firing."""
 

@@ -219,6 +219,12 @@ RECENT_EVENT: Final[dict[str, Any]] = {
     "reason": None,
     "conditions": [_TRUE],
 }
+SAMPLE_EVENT: Final[dict[str, Any]] = {
+    "id": "order-17-shipped",
+    **_OF_EVENT,
+    **{name: ENTITY_EVENT[name] for name in ("before", "after", "actor")},
+    "received_at": _AT,
+}
 RULE_FIRING: Final[dict[str, Any]] = {
     "id": "run_01k5c1v6p2f7x8y9z0a1b2c3d4",
     "status": "started",

@@ -8,7 +8,13 @@ from typing import Final
 
 import msgspec
 
-from detent.documents.events import EntityEventReceipt, RecentEventDocument, RuleFiringDocument, RuleMatchDocument
+from detent.documents.events import (
+    EntityEventDocument,
+    EntityEventReceipt,
+    RecentEventDocument,
+    RuleFiringDocument,
+    RuleMatchDocument,
+)
 from detent.errors import InvalidInput, NotFound, NotStartable, Problem
 from detent.store.events import SAMPLES, AddedEvent, NewEvent
 from detent.store.rows import RunCriteria, WorkflowRow
@@ -20,6 +26,7 @@ from detent.triggers.entities.matcher import EventRule, rule_of
 from detent.triggers.entities.processor import TRIGGER, Processed, StartedRule, request_id
 from detent.triggers.entities.view import (
     errored_document,
+    event_document,
     match_document,
     receipt_document,
     recent_document,
@@ -95,6 +102,14 @@ class EntityEventCommands(TriggerPart):
         await self._context.entities.processor.ends.flush()
         samples = await self._store.samples(self._tenant, row.entity or "", limit=SAMPLES)
         return [recent_document(found, sample) for sample in samples]
+
+    async def recent(self, entity: str) -> list[EntityEventDocument]:
+        """Return the last events of an entity, newest first. Events that this process has just processed are among
+        them."""
+        row = await self._context.commands.for_caller(self._caller).entities.get(entity)
+        await self._context.entities.processor.ends.flush()
+        samples = await self._store.samples(self._tenant, row.name, limit=SAMPLES)
+        return [event_document(sample) for sample in samples]
 
     async def firings(
         self, rule: str, *, limit: int, before: bytes | None = None

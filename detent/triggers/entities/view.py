@@ -8,6 +8,7 @@ import msgspec
 
 from detent.documents.events import (
     ConditionDocument,
+    EntityEventDocument,
     EntityEventReceipt,
     ErroredRuleDocument,
     RecentEventDocument,
@@ -117,6 +118,21 @@ def recent_document(rule: EventRule, row: EventRow) -> RecentEventDocument:
         matches=matches,
         reason=reason,
         conditions=conditions,
+    )
+
+
+def event_document(row: EventRow) -> EntityEventDocument:
+    """Build the document of a past event with its records."""
+    body = msgspec.json.decode(row.data)
+    return EntityEventDocument(
+        id=event_id(row),
+        entity=row.entity,
+        operation=row.operation,
+        record_id=row.record,
+        before=body["before"],
+        after=body["after"],
+        actor=body.get("actor"),
+        received_at=as_datetime(row.at),
     )
 
 

@@ -38,7 +38,13 @@ from detent.api.request import (
 )
 from detent.api.routes.rules.rules import BASE, TAGS
 from detent.documents.answers import Many, One
-from detent.documents.events import EntityEventReceipt, RecentEventDocument, RuleFiringDocument, RuleMatchDocument
+from detent.documents.events import (
+    EntityEventDocument,
+    EntityEventReceipt,
+    RecentEventDocument,
+    RuleFiringDocument,
+    RuleMatchDocument,
+)
 from detent.errors import InvalidInput, Problem
 from detent.triggers.entities.commands import MOST_EVENTS, Place
 from detent.triggers.entities.event import FIELDS, LONGEST_ID, RecordOperation, read_change
@@ -175,6 +181,26 @@ async def list_recent_matches(request: AnyRequest, rule: FromPath[str]) -> Many[
 
 
 @get(
+    "/api/v1/entities/{entity:str}/events",
+    tags=["events"],
+    summary="Show the last events of an entity",
+    operation_class=Plain,
+    responses={
+        **answers(
+            200,
+            Many[EntityEventDocument],
+            "The last 50 events of the entity.",
+            {"data": [examples.SAMPLE_EVENT], "next_cursor": None},
+        ),
+        **refusals(404),
+    },
+)
+async def list_entity_events(request: AnyRequest, entity: FromPath[str]) -> Many[EntityEventDocument]:
+    """Show the last 50 events of an entity, newest first, with the records before and after."""
+    return Many(await triggers(request).events.recent(entity))
+
+
+@get(
     f"{BASE}/{{rule:str}}/firings",
     tags=TAGS,
     summary="List what events did to a rule",
@@ -205,5 +231,6 @@ ROUTES = [
     send_entity_events,
     match_rules,
     list_recent_matches,
+    list_entity_events,
     list_rule_firings,
 ]
