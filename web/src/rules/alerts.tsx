@@ -98,7 +98,8 @@ function Nothing({ isFiltered, all }: { isFiltered: boolean; all: string }) {
           Show all alerts
         </Link>
       </p>
-      {!isFiltered && <Snippet label="An action that raises one">{`{"name": "Tell the team", "action_type": "create_alert", "action_config": {"severity": "high", "title": "Order {{id}} is late"}}`}</Snippet>}
+      {!isFiltered && <Snippet label="An action that raises one">{`{"name": "Tell the team", "action_type": "create_alert", "action_config":
+  {"alert_type": "late", "severity": "high", "title": "Order {{id}} is late", "message": "Call the customer"}}`}</Snippet>}
     </Empty>
   );
 }

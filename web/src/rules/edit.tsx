@@ -61,9 +61,9 @@ export default function EditDialog({ tagged, onClose }: { tagged: TaggedRule | n
       if (key === null) go(rulePlace(saved.key));
       else onClose();
     });
-  const startAgain = async () => {
-    if (key !== null) await queries.invalidateQueries({ queryKey: ruleQuery(key).queryKey });
+  const startAgain = () => {
     onClose();
+    if (key !== null) void queries.invalidateQueries({ queryKey: ruleQuery(key).queryKey });
   };
   return (
     <Dialog
@@ -98,7 +98,7 @@ export default function EditDialog({ tagged, onClose }: { tagged: TaggedRule | n
         />
         {outcome?.kind === "fine" && <Fine warnings={outcome.warnings} />}
         {outcome?.kind === "refused" && <Refused message={outcome.message} problems={outcome.problems} />}
-        {outcome?.kind === "changed" && <Changed error={outcome.error} mine={opened} onAgain={() => void startAgain()} />}
+        {outcome?.kind === "changed" && <Changed error={outcome.error} mine={opened} onAgain={startAgain} />}
       </div>
     </Dialog>
   );

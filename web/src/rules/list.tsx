@@ -128,7 +128,7 @@ function Nothing({ isFiltered, clear, entity }: { isFiltered: boolean; clear: st
       </Empty>
     );
   }
-  const action = { name: "Raise alert", action_type: "create_alert", action_config: { severity: "low", title: "Shipped" } };
+  const action = { name: "Raise alert", action_type: "create_alert", action_config: { alert_type: "shipped", severity: "low", title: "Order {{id}} has shipped", message: "Tell the customer" } };
   const rule = {
     name: "Order shipped",
     entity,

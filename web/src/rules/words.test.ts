@@ -53,6 +53,12 @@ test("a difference of rules names actions in place of ids", () => {
     { source: "start", target: "Send Email", when: "success" },
     { source: "Check", target: "Send Email", when: "true branch" },
   ]);
-  const none = { actions: { added: [], removed: [], changed: [] }, edges: { added: [], removed: [] }, settings: [] } as RuleDifference;
-  assert.equal(asDiff(none, new Map(), 1, 2).same, true);
+  const moved = { ...none(), edges: { added: [{ ...edge, edge_order: 2 }, { ...branch, id: "edge_2" }], removed: [edge, { ...branch, id: "edge_2" }] } } as unknown as RuleDifference;
+  const order = asDiff(moved, new Map(), 1, 2).edges;
+  assert.deepEqual([order.added.length, order.removed.length, order.changed.length], [0, 0, 1]);
+  assert.equal(asDiff(none(), new Map(), 1, 2).same, true);
 });
+
+function none(): RuleDifference {
+  return { actions: { added: [], removed: [], changed: [] }, edges: { added: [], removed: [] }, settings: [] };
+}

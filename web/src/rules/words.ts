@@ -164,9 +164,17 @@ export function asDiff(difference: RuleDifference, names: ReadonlyMap<string, st
     target: known.get(one.target_action_id) ?? one.target_action_id,
     when: one.edge_type === "start" || one.edge_type === "sequence" ? "success" : one.edge_type.replace("_", " "),
   });
+  // An edge keeps its id while its ends and its type are the same: with the same id on both sides, only its order differs.
+  const before = new Map(edges.removed.map((one) => [one.id, one]));
+  const after = new Set(edges.added.map((one) => one.id));
+  const changed = edges.added.flatMap((one) => {
+    const old = before.get(one.id)?.edge_order ?? 0;
+    const now = one.edge_order ?? 0;
+    return before.has(one.id) && old !== now ? [{ ...edge(one), fields: [{ field: "edge_order", old, new: now }] }] : [];
+  });
   const found = {
     steps: { added: actions.added.map(step), removed: actions.removed.map(step), changed: actions.changed.map(({ name, fields }) => ({ name, fields })) },
-    edges: { added: edges.added.map(edge), removed: edges.removed.map(edge), changed: [] },
+    edges: { added: edges.added.filter((one) => !before.has(one.id)).map(edge), removed: edges.removed.filter((one) => !after.has(one.id)).map(edge), changed },
     settings,
   };
   const lists = [...Object.values(found.steps), ...Object.values(found.edges), settings];
