@@ -17,8 +17,6 @@ const KINDS: Record<string, { word: string; icon: LucideIcon }> = {
   event: { word: "Event", icon: Radio },
   create_alert: { word: "Alert", icon: BellRing },
   send_email: { word: "E-mail", icon: Mail },
-  delay: { word: "Sleep", icon: Moon },
-  call: { word: "HTTP", icon: Globe },
   email: { word: "E-mail", icon: Mail },
 };
 

@@ -54,7 +54,7 @@ export default function Alerts() {
   return (
     <Section tab="alerts">
       <div className={list["tab"]}>
-        <div className={list["filters"]}>
+        <div className={`${list["filters"]} ${chosen ? list["covered"] : ""}`}>
           <nav className={styles["states"]} aria-label="State">
             {STATES.map(([name, word]) => (
               <Link key={name} href={place.with({ status: name === "open" ? null : name, alert: null })} aria-current={name === status ? "true" : undefined}>

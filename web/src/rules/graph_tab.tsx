@@ -28,7 +28,7 @@ export default function GraphTab({ tagged: { rule } }: TabProps) {
     if (!data) return null;
     const steps: GraphStep[] = [
       { name: TRIGGER, title: whenOf(rule), kind: "event", state: null, note: rule.conditions || "without conditions", guard: null, progress: null },
-      ...planNodes(data.steps, data.edges),
+      ...planNodes(data.steps, data.edges).map((one) => drawnAction(rule, one)),
     ];
     const roots = startsOf(rule);
     const starts: GraphEdge[] = roots.map((target) => ({ source: TRIGGER, target, state: "open", tip: "" }));
@@ -58,6 +58,25 @@ export default function GraphTab({ tagged: { rule } }: TabProps) {
         ))}
     </div>
   );
+}
+
+/** A step with the icon of its action's type, and the branch that leads to it in place of an expression. */
+function drawnAction(rule: Rule, step: GraphStep): GraphStep {
+  const action = rule.actions.find((one) => one.step === step.name);
+  if (!action) return step;
+  const into = rule.edges.filter((edge) => edge.target_action_id === action.id);
+  const branches = [...new Set(into.map((edge) => EDGES[edge.edge_type] ?? ""))];
+  const text = branches.includes("") ? "" : branches.join(" or ");
+  const kind = action.action_type in TYPES ? action.action_type : step.kind;
+  return { ...step, kind, note: action.action_type === "create_alert" ? severityOf(action) : step.note, guard: text ? { text, held: null, tip: step.guard?.tip ?? "" } : null };
+}
+
+/** Types of actions that have an icon of their own. */
+const TYPES: Readonly<Record<string, true>> = { create_alert: true, send_email: true };
+
+function severityOf(action: Action): string {
+  const severity = action.action_config["severity"];
+  return typeof severity === "string" ? `alert, ${severity}` : "alert";
 }
 
 /** The steps that the trigger starts. */

@@ -64,14 +64,16 @@ export default function Rules() {
             <kbd>/</kbd>
           </label>
           <EntityField />
-          <SelectField bare label="When" value={place.get("trigger_type")} onChange={(event) => place.set({ trigger_type: event.currentTarget.value })}>
-            <option value="">Any time</option>
-            {TRIGGERS.map(([id, word]) => (
-              <option key={id} value={id}>
-                {word}
-              </option>
-            ))}
-          </SelectField>
+          <div className={styles["less"]}>
+            <SelectField bare label="When" value={place.get("trigger_type")} onChange={(event) => place.set({ trigger_type: event.currentTarget.value })}>
+              <option value="">Any time</option>
+              {TRIGGERS.map(([id, word]) => (
+                <option key={id} value={id}>
+                  {word}
+                </option>
+              ))}
+            </SelectField>
+          </div>
           <nav className={styles["views"]} aria-label="State">
             {STATES.map(([value, word]) => (
               <Link key={value} href={place.with({ is_active: value })} aria-current={value === active ? "true" : undefined}>

@@ -8,6 +8,7 @@ const action = { id: "act_1", name: "Send Email", step: "send-email", action_typ
 test("a rule is said in a sentence", () => {
   const rule = { entity: "order", trigger_type_id: "on_update", conditions: "status changed to 'shipped'" };
   assert.equal(sentenceOf(rule), "When order is updated and status changed to 'shipped'");
+  assert.equal(sentenceOf({ ...rule, conditions: "a is set or b is set", trigger_conditions: { match: "any" } }), "When order is updated and (a is set or b is set)");
   assert.equal(sentenceOf({ ...rule, conditions: "" }), "When order is updated");
   assert.equal(sentenceOf({ entity: null, trigger_type_id: "scheduled", cron_expression: "0 9 * * *", timezone: "Europe/Zurich", conditions: "" }), "At the times of 0 9 * * * Europe/Zurich");
   assert.equal(whenOf(rule), "order updated");

@@ -35,7 +35,7 @@ export function whenOf(rule: Started): string {
 }
 
 /** The sentence of a rule: when it runs, and on which condition. */
-export function sentenceOf(rule: Started & Pick<Rule, "conditions">): string {
+export function sentenceOf(rule: Started & Pick<Rule, "conditions"> & { trigger_conditions?: Record<string, unknown> }): string {
   const happens = HAPPENS[rule.trigger_type_id];
   const zone = typeof rule.timezone === "string" ? ` ${rule.timezone}` : "";
   const when = happens
@@ -43,7 +43,9 @@ export function sentenceOf(rule: Started & Pick<Rule, "conditions">): string {
     : rule.trigger_type_id === "scheduled"
       ? `At the times of ${String(rule.cron_expression ?? "its schedule")}${zone}`
       : "When a caller starts it";
-  return rule.conditions ? `${when} and ${rule.conditions}` : when;
+  if (!rule.conditions) return when;
+  const isAny = rule.trigger_conditions?.["match"] === "any";
+  return `${when} and ${isAny ? `(${rule.conditions})` : rule.conditions}`;
 }
 
 /** `order 8841 updated`. */
@@ -153,6 +155,14 @@ export function newRule(entity: string): Record<string, unknown> {
   };
 }
 
+/** What the server adds to an action that does not say it. */
+const USUAL: Readonly<Record<string, unknown>> = { is_active: true, execution_order: 1 };
+
+/** Whether a change is nothing but a usual value that is written now. */
+function isUsual(change: { field: string; old?: unknown; new?: unknown }): boolean {
+  return !("old" in change) && change.field in USUAL && USUAL[change.field] === change.new;
+}
+
 /** The difference of two versions of a rule, as that of two workflows. */
 export function asDiff(difference: RuleDifference, names: ReadonlyMap<string, string>, from: number, to: number): Diff {
   const { actions, edges, settings } = difference;
@@ -173,7 +183,7 @@ export function asDiff(difference: RuleDifference, names: ReadonlyMap<string, st
     return before.has(one.id) && old !== now ? [{ ...edge(one), fields: [{ field: "edge_order", old, new: now }] }] : [];
   });
   const found = {
-    steps: { added: actions.added.map(step), removed: actions.removed.map(step), changed: actions.changed.map(({ name, fields }) => ({ name, fields })) },
+    steps: { added: actions.added.map(step), removed: actions.removed.map(step), changed: actions.changed.flatMap(({ name, fields }) => (fields.every(isUsual) ? [] : [{ name, fields: fields.filter((one) => !isUsual(one)) }])) },
     edges: { added: edges.added.filter((one) => !before.has(one.id)).map(edge), removed: edges.removed.filter((one) => !after.has(one.id)).map(edge), changed },
     settings,
   };

@@ -168,7 +168,7 @@ test("a rule says which of the last events it matches and which part was false, 
     entity: "order",
     trigger_type: "on_update",
     trigger_conditions: only(is("status", "in", ["shipped", "lost"]), { any: [is("total", "gt", 700), { all: [is("customer", "contains", "Ada"), is("status", "changed")] }] }),
-    actions: [alert("Raise", "critical", "Order {{number}} went out"), alert("Note", "low", ODD, { message: ODD })],
+    actions: [alert("Raise", "critical", "Order {{number}} went out"), alert("Note", "low", "Look at order {{number}}")],
     edges: chain(2),
   });
   const receipts = await api("POST", "/events/entity?wait=60s", changes());
@@ -223,7 +223,7 @@ test("a rule that was changed meanwhile is not overwritten, and an older version
 });
 
 test("alerts are acknowledged and resolved by keyboard, and lead to their rule and run", async () => {
-  const big = { entity: "order", operation: "update", id: "9001", before: { number: 9001, status: "packed", total: 4000, customer: ODD }, after: { number: 9001, status: "shipped", total: 4000, customer: ODD } };
+  const big = { entity: "order", operation: "update", id: "9001", before: { number: 9001, status: "packed", total: 4000, customer: "Ada" }, after: { number: 9001, status: "shipped", total: 4000, customer: "Ada" } };
   const [{ runs }] = await api("POST", "/events/entity?wait=60s", [big]);
   assert.equal(runs.length, 2);
   await until("the alerts are there", async () => (await api("GET", "/alerts?limit=200")).filter((one) => runs.some((run) => run.run_id === one.run_id)).length === 3);
@@ -233,7 +233,7 @@ test("alerts are acknowledged and resolved by keyboard, and lead to their rule a
   const mouse = await withoutMouse(page);
   await page.keyboard.press("j");
   const detail = page.getByRole("complementary", { name: "Alert" });
-  await detail.getByText(`Order 9001 of ${ODD}`).waitFor();
+  await detail.getByText("Order 9001 of Ada").waitFor();
   await page.keyboard.press("a");
   await detail.getByRole("definition").filter({ hasText: "Acknowledged" }).waitFor();
   await page.keyboard.press("r");
@@ -282,7 +282,7 @@ test("every view of rules, light, dark and on a phone", async () => {
   await api("POST", "/rules", { name: "Close an account by hand", is_active: false, trigger_type: "manual", actions: [alert("Close", "medium", "An account was closed", { message: "{{id}}" })], edges: chain(1) });
   const [found] = await api("GET", "/alerts?severity=high");
   const events = await api("GET", "/rules/watch-large-orders/recent-matches");
-  const event = events.find((one) => !one.matches && one.reason.includes("total")).id;
+  const event = events.find((one) => !one.matches && one.reason.startsWith("not true: total")).id;
   const VIEWS = [
     ["rules", "/rules", async (page, size) => {
       await page.getByRole("link", { name: "Watch large orders" }).waitFor();
@@ -296,14 +296,14 @@ test("every view of rules, light, dark and on a phone", async () => {
     ["rule-versions", "/rules/watch-large-orders/versions/2", (page) => page.getByText("2 actions changed").waitFor()],
     ["entity", "/entities/order", (page) => page.getByText("What customers call it by.", { exact: true }).waitFor()],
     ["entity-events", `/entities/order/events?event=${event}`, (page) => page.getByRole("complementary", { name: "Event" }).waitFor()],
-    ["alerts", `/alerts?alert=${found.id}`, (page) => page.getByRole("button", { name: "Resolve it" }).waitFor()],
+    ["alerts", `/alerts?status=all&alert=${found.id}`, (page) => page.getByRole("button", { name: "Resolve it" }).waitFor()],
     ["run-event", `/runs/${found.run_id}/event`, (page) => page.getByRole("rowheader", { name: "status" }).waitFor()],
   ];
   for (const [name, path, ready] of VIEWS) await looked(browser, path, name, ready);
 });
 
 test("a long list of rules holds a few rows and loads the rest, narrowed by what the URL says", async () => {
-  const one = (i) => ({ name: i ? `Rule ${String(i).padStart(3, "0")}` : `${ODD} ${"with a long name ".repeat(8)}`, entity: "customer", trigger_type: "on_delete", actions: [alert("Raise", "low", "x", { message: "y" })], edges: chain(1) });
+  const one = (i) => ({ name: i ? `Rule ${String(i).padStart(3, "0")}` : `${ODD} ${"with a long name ".repeat(8)}`, entity: "customer", trigger_type: i ? "on_delete" : "on_update", actions: [alert("Raise", "low", ODD, { message: ODD })], edges: chain(1) });
   for (let i = 0; i < MANY; i += 1) await api("POST", "/rules", one(i));
   const page = await browser.page({ path: "/rules?entity=customer" });
   await page.getByRole("link", { name: "Rule 001" }).waitFor();
@@ -313,6 +313,13 @@ test("a long list of rules holds a few rows and loads the rest, narrowed by what
     await page.getByRole("rowgroup", { name: "Rules" }).last().evaluate((box) => box.scrollTo(0, box.scrollHeight));
     return (await last.count()) > 0;
   });
+  await api("POST", "/events/entity?wait=60s", { entity: "customer", operation: "update", id: ODD, before: { note: ODD }, after: { note: 1 } });
+  await visit(page, "/alerts?severity=low");
+  await page.getByRole("listitem").filter({ hasText: "with a long name" }).getByText(ODD, { exact: true }).waitFor();
+  await visit(page, "/entities/customer/events");
+  await page.getByText(`customer ${ODD} updated`).waitFor();
+  await visit(page, "/rules?entity=customer");
+  await page.getByRole("link", { name: "Rule 001" }).waitFor();
   await page.keyboard.press("/");
   await page.keyboard.type("welcome");
   await page.getByRole("link", { name: "Welcome a new customer" }).waitFor();
