@@ -83,8 +83,9 @@ class RuleFacts:
     `trigger_type` is as it was written. `operations` are those of the events that can start it: `create`, `update`,
     `delete`; none of a rule that is scheduled or started by hand. `condition` is the conditions as one expression over
     `before` and `after`, `None` if there are none; `conditions` is how they were written. `reads` are the fields of
-    the entity that the rule reads, each with its place in the document. `ids` are the steps with the ids of their
-    actions."""
+    the entity that the rule reads, each with its place in the document. `branches` are the steps of actions of the
+    catalog whose output decides a branch, each with the place of that branch. `is_ordered`: the runs of one record
+    begin one after the other. `ids` are the steps with the ids of their actions."""
 
     entity: str | None
     trigger_type: str
@@ -92,11 +93,14 @@ class RuleFacts:
     condition: str | None = None
     conditions: Mapping[str, Any] = field(default_factory=dict)
     reads: tuple[tuple[str, str], ...] = ()
+    branches: tuple[tuple[str, str], ...] = ()
+    is_ordered: bool = False
     ids: tuple[tuple[str, str], ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """Return what a matcher needs to know of the rule."""
-        return {"entity": self.entity, "trigger_type": self.trigger_type, "conditions": dict(self.conditions)}
+        order = {"overlap": "queue"} if self.is_ordered else {}
+        return {"entity": self.entity, "trigger_type": self.trigger_type, "conditions": dict(self.conditions), **order}
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@
     trigger_type: on_update
     trigger_conditions: {field_conditions: [{field_name: status, operator: changed_to, value: shipped}]}
     actions:
-      - {name: Send Email, action_config: {recipients: ["{{customer_email}}"], subject: Shipped, body: On its way}}
+      - {name: Send Email, action_config: {recipients: ["{{customer_email}}"], subject: Shipped, body: It left us}}
     edges:
       - {target_action_id: send-email, edge_type: start}
 
@@ -27,13 +27,13 @@ from detent.forms.kinds import user_actions
 from detent.forms.names import read_name, read_priority, read_queue, slug
 from detent.forms.rules.action import WrittenAction, read_rule_action, step_names
 from detent.forms.rules.conditions import OF_CHANGES, Conditions, read_conditions
-from detent.forms.rules.edge import WrittenEdge, read_edges
+from detent.forms.rules.edge import RuleEdge, read_edges
 from detent.forms.rules.scope import RuleScope
 from detent.forms.schedule import CRON_FIELDS, read_schedule
 from detent.forms.scope import ITEM_NAMES
 from detent.forms.templates import needed_language, template_reads
 from detent.forms.text_tests import read_text_tests
-from detent.forms.workflow_fields import placed, read_description, read_labels
+from detent.forms.workflow_fields import OnUnhandled, placed, read_description, read_labels
 from detent.graph.check import cycles, describe_cycle, same_name, upstream
 from detent.graph.model import RULE_SCOPE, FailurePolicy, Graph, StepKind
 from detent.values.durations import SECONDS
@@ -75,11 +75,11 @@ OPERATIONS: Final = {
 }
 
 
-class OnUnhandled(StrEnum):
-    """What a failure does that takes no edge: it ends the run, or the other branches go on."""
+class _Overlap(StrEnum):
+    """What an event does while a run of the same record is open: it starts another one, or one that begins later."""
 
-    FAIL = "fail"
-    SETTLE = "settle"
+    ALLOW = "allow"
+    QUEUE = "queue"
 
 
 def compile_rule(
@@ -134,19 +134,24 @@ def compile_rule(
         tests=read_text_tests(fields.get("tests"), "tests", problems, graph),
         retried=frozenset(one.step for one in written if one.is_retried),
         limited=frozenset(one.step for one in written if one.is_limited),
-        rule=RuleFacts(
-            rule.entity,
-            rule.trigger.value,
-            OPERATIONS.get(rule.trigger, ()),
-            rule.conditions.expression(),
-            rule.conditions.written,
-            tuple(reads),
-            tuple((one.step, one.id or one.step) for one in written),
-        ),
+        rule=replace(_facts(rule, reads, edges), ids=tuple((one.step, one.id or one.step) for one in written)),
         places=dict(pair for one in written for pair in one.places()),
     )
     problems.raise_if_any()
     return compiled
+
+
+def _facts(rule: _Rule, reads: list[tuple[str, str]], edges: list[RuleEdge]) -> RuleFacts:
+    return RuleFacts(
+        rule.entity,
+        rule.trigger.value,
+        OPERATIONS.get(rule.trigger, ()),
+        rule.conditions.expression(),
+        rule.conditions.written,
+        tuple(reads),
+        tuple((f"{one.path}.edge_type", one.source.step) for one in edges if one.source and one.is_decided_later),
+        rule.is_ordered,
+    )
 
 
 def _refuse_too_many(fields: Fields, limits: Limits) -> None:
@@ -166,6 +171,7 @@ class _Rule:
     entity: str | None
     trigger: RuleTrigger
     conditions: Conditions
+    is_ordered: bool = False
 
 
 def _read_names(fields: Fields) -> tuple[str, str | None]:
@@ -194,9 +200,10 @@ def _read_trigger(fields: Fields) -> tuple[_Rule, TriggerDefinition, list[str]]:
     kind = _read_trigger_type(fields)
     block = Fields(fields.mapping("trigger_conditions") or {}, "trigger_conditions", fields.problems)
     conditions = read_conditions(block)
-    rule = _Rule(_read_entity(fields, kind), kind or RuleTrigger.MANUAL, conditions)
+    is_ordered = kind in OPERATIONS and fields.choice("overlap", _Overlap, _Overlap.ALLOW) is _Overlap.QUEUE
+    rule = _Rule(_read_entity(fields, kind), kind or RuleTrigger.MANUAL, conditions, is_ordered)
     if kind is not RuleTrigger.SCHEDULED:
-        for name in fields.written(CRON_FIELDS):
+        for name in fields.written([name for name in CRON_FIELDS if name != "overlap" or kind not in OPERATIONS]):
             fields.problems.add(name, f"is only for trigger_type scheduled{'' if kind is None else f', not {kind}'}")
     if kind is None or kind in OPERATIONS:
         return rule, TriggerDefinition(), remarks
@@ -279,7 +286,7 @@ def _read_actions(fields: Fields, actions: Collection[str] | None) -> list[Writt
     return kept
 
 
-def _check_shape(graph: Graph, actions: list[WrittenAction], edges: list[WrittenEdge], problems: Problems) -> None:
+def _check_shape(graph: Graph, actions: list[WrittenAction], edges: list[RuleEdge], problems: Problems) -> None:
     """Report cycles, and actions that no start edge leads to."""
     looped = cycles(graph)
     for cycle in looped:
