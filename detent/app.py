@@ -108,6 +108,7 @@ async def build_app(
             alerts.raise_alert = _raise_with(commands)
         await engine.start()
         triggers = EngineTriggers(commands, store, now=engine.time.now, new_id=new_id, base_url=base_url)
+        stack.push_async_callback(triggers.entities.close)
         app = App(settings, store, engine, commands, triggers, feeds, base_url, local_url)
         stack.push_async_callback(app.drain)
         keep = settings.retention, settings.dead_letter_retention, settings.alert_retention

@@ -131,6 +131,7 @@ async def _begin_work(app: App, clock: Clock, stack: AsyncExitStack) -> None:
         await commands.workflows.save_python(one.compiled, one.source)
     work = TriggerWork(store, app.triggers.processor, now=now, clock=clock, new_id=new_id)
     app.working = asyncio.create_task(work.work())
+    start_background(app.triggers.entities.left, stack)
     stack.callback(register_local(app, app.settings.database_url))
     stack.push_async_callback(app.drain)  # closes first: attempts in flight still need the registered local app
     start_background(Presence(store, queues=app.engine.tuning.queues, actions=app.engine.serves), stack)

@@ -42,7 +42,7 @@ from detent.api.routes import (
 )
 from detent.api.routes.catalog import connectors, imports
 from detent.api.routes.files import plans
-from detent.api.routes.rules import action_templates, alerts, entities, parts, rules
+from detent.api.routes.rules import action_templates, alerts, entities, events, parts, rules
 from detent.api.server.guards import OriginGuard, known_hosts
 from detent.app import App
 from detent.auth.caller import Caller, local_caller
@@ -83,6 +83,7 @@ ROUTES = [
     *workflows.ROUTES,
     *versions.ROUTES,
     *rules.ROUTES,
+    *events.ROUTES,
     *parts.ROUTES,
     *entities.ROUTES,
     *alerts.ROUTES,

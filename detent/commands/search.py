@@ -114,24 +114,31 @@ class SearchCommands(CommandPart):
     async def stats(self, *, days: int, limit: int, after: str | None = None) -> tuple[list[WorkflowStats], str | None]:
         """Return the statistics of workflows by name, and the name after which the next page begins."""
         rows = await self._store.find_workflows(self._tenant, after=after, limit=limit + 1)
-        context = _StatsContext(
-            first_id(self._context.now() - days * DAY),
-            await self._store.count_open(self._tenant, limit=_MOST_OPEN),
-            await self._coming(None),
-            await self._lists.has_pages(),
-        )
+        context = await self._stats_context(days)
         found = [await self._stats(row.id, row.name, context) for row in rows[:limit]]
         return found, rows[limit - 1].name if len(rows) > limit else None
 
+    async def stats_of_names(self, names: Sequence[str], *, days: int) -> list[WorkflowStats]:
+        """Return the statistics of workflows by their names. Names of no workflow are left out."""
+        context = await self._stats_context(days)
+        found = []
+        for name in names:
+            row = await self._store.workflow(self._tenant, name)
+            if row is not None:
+                found.append(await self._stats(row.id, row.name, context))
+        return found
+
     async def stats_of(self, workflow: bytes, name: str, *, days: int) -> WorkflowStats:
         """Return the statistics of one workflow."""
-        context = _StatsContext(
+        return await self._stats(workflow, name, await self._stats_context(days, workflow))
+
+    async def _stats_context(self, days: int, workflow: bytes | None = None) -> _StatsContext:
+        return _StatsContext(
             first_id(self._context.now() - days * DAY),
             await self._store.count_open(self._tenant, limit=_MOST_OPEN),
             await self._coming(workflow),
             await self._lists.has_pages(),
         )
-        return await self._stats(workflow, name, context)
 
     async def _coming(self, workflow: bytes | None) -> dict[bytes, Instant]:
         found: dict[bytes, Instant] = {}

@@ -29,6 +29,10 @@ Failpoint = Literal[
     "after_slots",  # the slots of a schedule are taken, their firings were not processed
     "after_turn",  # a firing is claimed, its run is not started
     "after_fired_start",  # the run of a firing is durable, the firing is still open
+    "after_event",  # an entity event is durable, its sender has no answer and no rule was matched
+    "after_match",  # its rules are known, none of their runs was started
+    "after_event_starts",  # the runs of an entity event are durable, the event has not ended
+    "after_take",  # events that another process left are taken, none was matched
     "inside_drain",  # no new work is accepted, nothing was released yet
 ]
 FAILPOINTS: Final[tuple[str, ...]] = get_args(Failpoint)

@@ -20,6 +20,7 @@ from typing import Final, Protocol
 
 from detent.run.journal import Entry
 from detent.store.catalog_protocol import CatalogStore
+from detent.store.events import EventStore
 from detent.store.letters import LetterStore, NewLetter
 from detent.store.links import LinkStore
 from detent.store.list_rows import (
@@ -567,6 +568,7 @@ class Store(
     ActionTemplateStore,
     TemplateStore,
     TriggerStore,
+    EventStore,
     OverviewStore,
     LinkStore,
     LetterStore,

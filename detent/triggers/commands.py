@@ -11,6 +11,8 @@ from detent.instant import Instant
 from detent.triggers.context import TriggerContext, TriggerStores
 from detent.triggers.dead_letters import LetterCommands
 from detent.triggers.editor import MOST_PREVIEWED, TriggerEditor
+from detent.triggers.entities.commands import EntityEventCommands
+from detent.triggers.entities.intake import EntityEvents
 from detent.triggers.firing import Backfilled, FiringCommands
 from detent.triggers.processor import Processor
 from detent.triggers.receiver import FORGED, ReceiverCommands, Sent
@@ -27,6 +29,7 @@ class TriggerCommands:
         self.editor = TriggerEditor(context, caller)
         self.firings = FiringCommands(context, caller, self.editor)
         self.receiver = ReceiverCommands(context, caller, self.editor, self.firings.intake)
+        self.events = EntityEventCommands(context, caller)
         self.letters = LetterCommands(context, caller, self.editor, self.firings.intake)
 
 
@@ -48,6 +51,11 @@ class EngineTriggers:
     def processor(self) -> Processor:
         """Return the processor of firings; the node's worker uses it too."""
         return self._context.processor
+
+    @property
+    def entities(self) -> EntityEvents:
+        """Return what receives and processes entity events."""
+        return self._context.entities
 
     def for_caller(self, caller: Caller) -> TriggerCommands:
         """Return the commands of one caller."""

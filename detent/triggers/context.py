@@ -9,17 +9,21 @@ from detent.auth.caller import Caller
 from detent.commands import EngineCommands
 from detent.ids import NewId
 from detent.instant import Instant
+from detent.store.events import EventStore
 from detent.store.letters import LetterStore
 from detent.store.protocol import TriggerStore
+from detent.store.rule_protocol import EntityStore
+from detent.triggers.entities.intake import EntityEvents
 from detent.triggers.processor import Processor
 
 
-class TriggerStores(TriggerStore, LetterStore, Protocol):
-    """The verbs of triggers and of dead letters."""
+class TriggerStores(TriggerStore, LetterStore, EventStore, EntityStore, Protocol):
+    """The verbs of triggers, dead letters, entities and their events."""
 
 
 class TriggerContext:
-    """What every part shares: an engine's commands, its store and its processor of firings, a clock and new ids."""
+    """What every part shares: an engine's commands, its store, a clock, new ids, and what processes firings and
+    events."""
 
     def __init__(
         self,
@@ -36,6 +40,7 @@ class TriggerContext:
         self.new_id = new_id
         self.base_url = base_url
         self.processor = Processor(commands, store)
+        self.entities = EntityEvents(commands, store, now=now, new_id=new_id)
 
 
 class TriggerPart:

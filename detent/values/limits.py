@@ -18,6 +18,8 @@ LARGEST_INTEGER: Final = 2**63 - 1
 ID_LIMIT: Final = 255
 #: The maximum number of bytes of a run's input, a callback or a signal.
 INPUT_LIMIT: Final = SIZE_LIMIT
+#: The maximum number of bytes of a list of entity events.
+EVENTS_LIMIT: Final = 4 * 1024 * 1024
 #: The maximum number of bytes of a definition, and so of any request to the API.
 DEFINITION_LIMIT: Final = 1024 * 1024
 #: The maximum number of bytes of a rule as it is sent. It is larger than a definition, so that a rule with too many

@@ -4,6 +4,8 @@ import type { components } from "./schema.js";
 export type Refusal = components["schemas"]["Refusal"];
 /** What a draft would do to recorded runs. */
 type Rehearsal = components["schemas"]["RehearsalDocument"];
+/** The state in place of the one that was read. */
+type ChangedMeanwhile = components["schemas"]["ChangedMeanwhileDocument"];
 /** Where something is wrong, and what. */
 export type FieldProblem = components["schemas"]["FieldProblem"];
 
@@ -35,6 +37,7 @@ export interface Facts {
   problems?: readonly FieldProblem[];
   retryAfter?: number | undefined;
   rehearsal?: Rehearsal | undefined;
+  current?: ChangedMeanwhile | undefined;
   cause?: unknown;
 }
 
@@ -59,7 +62,15 @@ export class RehearsalFailed extends Conflict {
 /** Its time is over. */
 export class Gone extends DetentError {}
 /** It was changed since it was read. */
-export class PreconditionFailed extends DetentError {}
+export class PreconditionFailed extends DetentError {
+  /** Who changed a rule, when, and what differs; undefined for anything else. */
+  readonly current: ChangedMeanwhile | undefined;
+
+  constructor(message: string, facts: Facts = {}) {
+    super(message, facts);
+    this.current = facts.current;
+  }
+}
 /** The body is larger than its limit. */
 export class TooLarge extends DetentError {}
 /** Too many requests. */
@@ -92,6 +103,7 @@ export async function refusalOf(response: Response): Promise<DetentError> {
     code: refusal?.code ?? "",
     problems: refusal?.details?.validation_errors ?? [],
     rehearsal: refusal?.details?.rehearsal ?? undefined,
+    current: refusal?.details?.current ?? undefined,
     retryAfter: Number.isFinite(seconds) ? seconds : undefined,
   });
 }

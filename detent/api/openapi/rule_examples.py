@@ -176,3 +176,62 @@ ACTION_TEMPLATE: Final[dict[str, Any]] = {
     "created_date": _AT,
     "updated_date": _AT,
 }
+ENTITY_EVENT: Final[dict[str, Any]] = {
+    "entity": "order",
+    "operation": "update",
+    "id": "17",
+    "before": {"status": "packed", "number": 17},
+    "after": {"status": "shipped", "number": 17},
+    "actor": "ann",
+    "event_id": "order-17-shipped",
+}
+_OF_EVENT: Final = {"entity": "order", "operation": "update", "record_id": "17"}
+EVENT_RECEIPT: Final[dict[str, Any]] = {
+    "id": "order-17-shipped",
+    **_OF_EVENT,
+    "status": "processed",
+    "runs": [{"rule_id": RULE["id"], "rule": RULE["key"], "run_id": "run_01k5c1v6p2f7x8y9z0a1b2c3d4"}],
+    "errors": [],
+}
+_TRUE: Final = {
+    "is_true": True,
+    "words": "status changed to 'shipped'",
+    "field": "status",
+    "operator": "changed_to",
+    "value": "shipped",
+    "before": "packed",
+    "after": "shipped",
+}
+MATCH: Final[dict[str, Any]] = {
+    "rule_id": RULE["id"],
+    "rule": RULE["key"],
+    "name": RULE["name"],
+    "trigger_type": "on_update",
+    "matches": True,
+    "reason": None,
+    "conditions": [_TRUE],
+}
+RECENT_EVENT: Final[dict[str, Any]] = {
+    "id": "order-17-shipped",
+    **_OF_EVENT,
+    "received_at": _AT,
+    "matches": True,
+    "reason": None,
+    "conditions": [_TRUE],
+}
+SAMPLE_EVENT: Final[dict[str, Any]] = {
+    "id": "order-17-shipped",
+    **_OF_EVENT,
+    **{name: ENTITY_EVENT[name] for name in ("before", "after", "actor")},
+    "received_at": _AT,
+}
+RULE_FIRING: Final[dict[str, Any]] = {
+    "id": "run_01k5c1v6p2f7x8y9z0a1b2c3d4",
+    "status": "started",
+    "event_id": "order-17-shipped",
+    "operation": "update",
+    "record_id": "17",
+    "at": _AT,
+    "run_id": "run_01k5c1v6p2f7x8y9z0a1b2c3d4",
+    "message": None,
+}

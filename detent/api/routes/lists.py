@@ -43,6 +43,7 @@ _RANGE: Final = (
     query("from", _INSTANT, "From this instant on; 24 hours before `to` by default.", "2026-02-22T00:00:00Z"),
     query("to", _INSTANT, "Until this instant; now by default.", "2026-02-23T00:00:00Z"),
 )
+_NAMES: Final = Schema(type=OpenAPIType.ARRAY, items=Schema(type=OpenAPIType.STRING))
 _PERIOD: Final = query(
     "days",
     Schema(type=OpenAPIType.INTEGER, minimum=1, maximum=_MOST_DAYS, default=_DAYS),
@@ -171,7 +172,11 @@ async def list_heroes(request: AnyRequest) -> Response[Many[HeroSummary]]:
     "/api/v1/stats",
     tags=["workflows"],
     summary="List the statistics of workflows",
-    operation_class=operation(_PERIOD, *PAGE_PARAMETERS),
+    operation_class=operation(
+        query("workflow", _NAMES, "Only these workflows, by name; unknown ones are left out.", ["order-processing"]),
+        _PERIOD,
+        *PAGE_PARAMETERS,
+    ),
     responses={
         **answers(200, Many[WorkflowStats], "A page of the list.", examples.many(examples.STATS)),
         **refusals(400),
@@ -180,12 +185,15 @@ async def list_heroes(request: AnyRequest) -> Response[Many[HeroSummary]]:
 async def list_workflow_stats(request: AnyRequest) -> Response[Many[WorkflowStats]]:
     """List how the runs of each workflow went, by name: the last 30 runs, the rate of success, and how long they
     took."""
-    values = QueryValues.of_query(request.scope["query_string"], aliases("days", "limit", "cursor"))
+    values = QueryValues.of_query(request.scope["query_string"], aliases("days", "workflow", "limit", "cursor"))
     days = values.one("days", _days) or _DAYS
+    names = values.many("workflow", word_of)
     scope = CursorScope("stats", tenant_of(request), days)
     limit = values.limit()
     after = values.cursor(lambda text: word_of(scope.place(text).decode()))
     values.refuse(LIST_MESSAGE)
+    if names:
+        return Response(Many(await commands(request).search.stats_of_names(names, days=days)))
     found, last = await commands(request).search.stats(days=days, limit=limit, after=after)
     return Response(Many(found, None if last is None else scope.cursor(last.encode())))
 

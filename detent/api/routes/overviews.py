@@ -71,7 +71,17 @@ _PLACE: Final = struct.Struct(">q16s")
 _MOST_RUNS: Final = 100
 _RUNS: Final = 50
 #: What this server has beside the core, for pages that show only what exists.
-FEATURES: Final = ("catalog", "dead_letters", "graph", "inbox", "resources", "stream", "templates", "time_travel")
+FEATURES: Final = (
+    "catalog",
+    "dead_letters",
+    "graph",
+    "inbox",
+    "resources",
+    "rules",
+    "stream",
+    "templates",
+    "time_travel",
+)
 
 
 @get(

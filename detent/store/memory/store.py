@@ -14,6 +14,7 @@ from detent.instant import micros
 from detent.run.journal import Entry
 from detent.store.heartbeat import TaskHeartbeat
 from detent.store.memory.catalog import MemoryCatalog
+from detent.store.memory.events import MemoryEvents
 from detent.store.memory.links import MemoryLetters, MemoryLinks
 from detent.store.memory.lists import MemoryLists
 from detent.store.memory.overview import MemoryOverview
@@ -43,6 +44,7 @@ from detent.version import VERSION
 class MemoryStore(
     MemoryLists,
     MemoryWorkflows,
+    MemoryEvents,
     MemoryRules,
     MemoryTemplates,
     MemoryOverview,

@@ -9,6 +9,7 @@ from detent.run.journal import Entry
 from detent.run.links import Reservation
 from detent.run.status import TERMINAL
 from detent.store.catalog_rows import NewAction, NewConnector
+from detent.store.events import EventRow
 from detent.store.letters import LetterRow, NewLetter
 from detent.store.links import LinkKey, LinkRow
 from detent.store.protocol import Hints
@@ -100,6 +101,7 @@ class MemoryTables:
         self.template_sets_by_id: dict[tuple[int, str], TemplateSetRow] = {}
         self.document_texts: dict[tuple[int, str, str, int], DocumentTemplateRow] = {}
         self.entities_by_name: dict[tuple[int, str], EntityRow] = {}
+        self.events: dict[bytes, EventRow] = {}
         self.layouts: dict[bytes, str] = {}
         self.raised: dict[bytes, AlertRow] = {}
         self.action_texts: dict[bytes, ActionTemplateRow] = {}

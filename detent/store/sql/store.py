@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from detent.store.events import EventStore
 from detent.store.protocol import CommandStore, Hints, ListStore, MaintenanceStore, NodeStore
 from detent.store.sql.access import SqlAccess
-from detent.store.sql.catalog.verbs import CatalogVerbs
+from detent.store.sql.catalog_verbs import CatalogVerbs
+from detent.store.sql.events.verbs import EventVerbs
 from detent.store.sql.letter_verbs import LetterVerbs
 from detent.store.sql.link_verbs import LinkVerbs
 from detent.store.sql.list_verbs import ListVerbs
@@ -27,8 +29,10 @@ class SqlStore:
         commands: CommandStore,
         maintenance: MaintenanceStore,
         lists: ListStore | None = None,
+        events: EventStore | None = None,
     ) -> None:
         lists = lists or ListVerbs(access)
+        events = events or EventVerbs(access)
         triggers = TriggerVerbs(access)
         workflows = WorkflowVerbs(access)
         entities = EntityVerbs(access)
@@ -154,6 +158,15 @@ class SqlStore:
         self.begin_firing = triggers.begin_firing
         self.end_firing = triggers.end_firing
         self.prune_firings = triggers.prune_firings
+
+        self.add_events = events.add_events
+        self.take_events = events.take_events
+        self.end_events = events.end_events
+        self.defer_events = events.defer_events
+        self.has_older_event = events.has_older_event
+        self.samples = events.samples
+        self.prune_samples = events.prune_samples
+        self.count_events = events.count_events
 
         self.active_waits = overview.active_waits
         self.count_waits = overview.count_waits

@@ -28,6 +28,12 @@ export async function read<T>(path: string, query: Query = {}, signal?: AbortSig
   return (await client.call("get", path as never, { query: query as never, signal })) as T;
 }
 
+/** The answer of a route, and its tag for `If-Match`. */
+export async function readTagged<T>(path: string, signal?: AbortSignal): Promise<{ answer: T; etag: string }> {
+  const response = await client.send("get", path as never, { signal });
+  return { answer: (await response.json()) as T, etag: response.headers.get("etag") ?? "" };
+}
+
 /** Send a body to a route, or a `text` as it is. With `repeatable` it may be sent again when its answer is lost.
  * `patience` are further seconds that the server may take. */
 export async function write<T>(

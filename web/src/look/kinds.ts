@@ -1,5 +1,5 @@
 /** The word and icon of every kind of step. */
-import { Globe, Hand, Layers, LayoutGrid, type LucideIcon, Mail, Moon, Split, SquareCode, Zap } from "lucide-react";
+import { BellRing, Globe, Hand, Layers, LayoutGrid, type LucideIcon, Mail, Moon, Radio, Split, SquareCode, Zap } from "lucide-react";
 
 const KINDS: Record<string, { word: string; icon: LucideIcon }> = {
   http: { word: "HTTP", icon: Globe },
@@ -14,6 +14,9 @@ const KINDS: Record<string, { word: string; icon: LucideIcon }> = {
   subworkflow: { word: "Workflow", icon: Layers },
   child: { word: "Workflow", icon: Layers },
   map: { word: "For each", icon: LayoutGrid },
+  event: { word: "Event", icon: Radio },
+  create_alert: { word: "Alert", icon: BellRing },
+  send_email: { word: "E-mail", icon: Mail },
   email: { word: "E-mail", icon: Mail },
 };
 

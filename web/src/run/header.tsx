@@ -33,12 +33,13 @@ interface Props {
 
 export function Header({ id, outline, seq, onNewest, state, now, places }: Props) {
   const { run } = outline;
+  const isRule = useQuery(currentQuery(run.workflow_id)).data?.form === "rule";
   return (
     <header className={styles["header"]}>
       <nav className={styles["crumbs"]} aria-label="Breadcrumb">
         <Link href="/runs">Runs</Link>
         <ChevronRight className="icon small" aria-hidden />
-        <Link href={`/workflows/${encodeURIComponent(run.workflow)}`}>{run.workflow}</Link>
+        <Link href={`/${isRule ? "rules" : "workflows"}/${encodeURIComponent(run.workflow)}`}>{run.workflow}</Link>
         <ChevronRight className="icon small" aria-hidden />
         <code>{id}</code>
         <CopyButton text={id} what="the id of the run" />
@@ -61,7 +62,7 @@ export function Header({ id, outline, seq, onNewest, state, now, places }: Props
       </div>
       <div className={styles["below"]}>
         <Facts outline={outline} now={now} />
-        <Tabs id={id} outline={outline} places={places} />
+        <Tabs id={id} outline={outline} places={places} hasEvent={isRule} />
       </div>
     </header>
   );
@@ -79,7 +80,7 @@ function Sentence({ id, parts, places }: { id: string; parts: Part[]; places: Pl
   );
 }
 
-function Tabs({ id, outline, places }: { id: string; outline: Outline; places: Places }) {
+function Tabs({ id, outline, places, hasEvent }: { id: string; outline: Outline; places: Places; hasEvent: boolean }) {
   const { at, step } = places.place;
   const keep = { at, step };
   const hasFamily = outline.run.parent || outline.steps.some((one) => one.child_run_id);
@@ -87,6 +88,7 @@ function Tabs({ id, outline, places }: { id: string; outline: Outline; places: P
   const tab = (name: TabName, word: string, count?: number) => ({ name, word, to: urlOf(id, { ...keep, tab: name }), ...(count ? { count } : {}) });
   const tabs = [
     tab("graph", "Graph"),
+    ...(hasEvent || places.place.tab === "event" ? [tab("event", "Event")] : []),
     tab("steps", "Steps", outline.steps.length),
     tab("data", "Data"),
     tab("journal", "Journal", outline.seq),

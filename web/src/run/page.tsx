@@ -17,6 +17,7 @@ import styles from "./run.module.css";
 
 // What is first seen is loaded at once, the rest when it is wanted.
 const DataTab = lazy(() => import("./data_tab").then((all) => ({ default: all.DataTab })));
+const EventTab = lazy(() => import("./event_tab").then((all) => ({ default: all.EventTab })));
 const FamilyTab = lazy(() => import("./family_tab").then((all) => ({ default: all.FamilyTab })));
 const JournalTab = lazy(() => import("./journal_tab").then((all) => ({ default: all.JournalTab })));
 const ResourcesTab = lazy(() => import("./resources_tab").then((all) => ({ default: all.ResourcesTab })));
@@ -86,7 +87,7 @@ function Loaded({ id, outline: newest, graph: newestGraph, places }: LoadedProps
     const next = names[step === null ? 0 : names.indexOf(step) + way];
     if (next !== undefined) go({ step: next, part: null }, true);
   };
-  const withPanel = step !== null && place.tab !== "journal" && place.tab !== "family" && place.tab !== "data" && place.tab !== "resources";
+  const withPanel = step !== null && place.tab !== "journal" && place.tab !== "family" && place.tab !== "data" && place.tab !== "resources" && place.tab !== "event";
   return (
     <div className={styles["run"]}>
       <Header id={id} outline={newest} seq={look.seq} onNewest={() => look.seek(null)} state={state} now={now} places={places} />
@@ -98,6 +99,7 @@ function Loaded({ id, outline: newest, graph: newestGraph, places }: LoadedProps
             {place.tab === "data" && <DataTab id={id} look={look} places={places} />}
             {place.tab === "journal" && <JournalTab id={id} outline={newest} places={places} />}
             {place.tab === "family" && <FamilyTab id={id} />}
+            {place.tab === "event" && <EventTab id={id} />}
             {place.tab === "resources" && <ResourcesTab id={id} />}
           </Suspense>
         </div>

@@ -1,7 +1,7 @@
 /** Ctrl K: find runs, workflows, business objects, and go anywhere. */
 import { useQuery } from "@tanstack/react-query";
 import { Command } from "cmdk";
-import { Blocks, Box, Clock, Keyboard, LayoutTemplate, Link2, type LucideIcon, MailX, Moon, Play, Search, Sun, SunMoon, Workflow, Zap } from "lucide-react";
+import { BellRing, Blocks, Box, Clock, Keyboard, LayoutTemplate, Link2, type LucideIcon, MailX, Moon, Play, Search, Sun, SunMoon, Workflow, Zap } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { useLocation } from "wouter";
 import type { Found } from "../api/documents";
@@ -20,6 +20,8 @@ import { chooseTheme } from "./theme";
 const PLACES: Section[] = [
   { to: "/catalog/connectors", word: "Connectors", icon: Blocks, letter: "", feature: "catalog" },
   { to: "/catalog/templates", word: "Templates", icon: LayoutTemplate, letter: "", feature: "templates" },
+  { to: "/entities", word: "Entities of rules", icon: Box, letter: "", feature: "rules" },
+  { to: "/alerts", word: "Alerts of rules", icon: BellRing, letter: "", feature: "rules" },
   { to: "/system/dead-letters", word: "Dead letters", icon: MailX, letter: "", feature: "dead_letters" },
   { to: "/system/resources", word: "Resources of other systems", icon: Link2, letter: "", feature: "resources" },
 ];

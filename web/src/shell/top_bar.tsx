@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Moon, Search, Sun } from "lucide-react";
 import { Link, useLocation } from "wouter";
+import { useHasRules } from "../api/has_rules";
 import { countsQuery } from "../api/runs";
 import { useFeatures } from "../api/session";
 import { Button } from "../parts/button";
@@ -12,6 +13,7 @@ import styles from "./top_bar.module.css";
 export function TopBar({ onSearch }: { onSearch: () => void }) {
   const [where] = useLocation();
   const has = useFeatures();
+  const hasRules = useHasRules();
   const views = useQuery(countsQuery()).data?.views;
   const waiting = (views?.waiting ?? 0) + (views?.person ?? 0);
   return (
@@ -21,7 +23,7 @@ export function TopBar({ onSearch }: { onSearch: () => void }) {
         <b>Detent</b>
       </Link>
       <nav className={styles["sections"]} aria-label="Main">
-        {SECTIONS.filter((one) => has(one.feature)).map(({ to, word, icon: Icon }) => (
+        {SECTIONS.filter((one) => has(one.feature) && (!one.withRules || hasRules || isAt(where, one.to))).map(({ to, word, icon: Icon }) => (
           <Link key={to} href={to} className={styles["section"] ?? ""} aria-current={isAt(where, to) ? "page" : undefined}>
             <Icon className="icon" aria-hidden />
             {word}

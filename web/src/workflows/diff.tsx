@@ -7,7 +7,8 @@ import { kindOf } from "../look/kinds";
 import { saidDiff, written } from "./diff_words";
 import styles from "./diff.module.css";
 
-export function DiffView({ diff }: { diff: Diff }) {
+/** `step` is what the parts of the graph are called: a rule has actions. */
+export function DiffView({ diff, step = "step" }: { diff: Diff; step?: "step" | "action" }) {
   if (diff.same) {
     return (
       <p className={styles["same"]}>
@@ -18,9 +19,9 @@ export function DiffView({ diff }: { diff: Diff }) {
   const { steps, edges, settings } = diff;
   return (
     <div className={styles["diff"]}>
-      <p className={styles["same"]}>{saidDiff(diff)}</p>
+      <p className={styles["same"]}>{saidDiff(diff, step)}</p>
       {steps.added.length + steps.removed.length + steps.changed.length > 0 && (
-        <Part title="Steps">
+        <Part title={step === "step" ? "Steps" : "Actions"}>
           {steps.added.map((one) => (
             <Line key={`+${named(one)}`} sign="added" name={named(one)} note={kindOf(String(one["kind"] ?? "")).word}>
               <Fields fields={doing(one)} />

@@ -17,9 +17,9 @@ type Counted = Pick<Diff, "settings"> & {
 };
 
 /** `2 steps added, 1 step changed, 3 edges removed.` */
-export function saidDiff({ steps, edges, settings }: Counted): string {
+export function saidDiff({ steps, edges, settings }: Counted, step = "step"): string {
   const parts: string[] = [];
-  for (const [what, group] of [["step", steps], ["edge", edges]] as const) {
+  for (const [what, group] of [[step, steps], ["edge", edges]] as const) {
     for (const verb of ["added", "removed", "changed"] as const) {
       if (group[verb].length) parts.push(`${several(group[verb].length, what)} ${verb}`);
     }

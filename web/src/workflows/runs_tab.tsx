@@ -5,11 +5,10 @@ import { Link } from "wouter";
 import { base } from "../api/client";
 import { runsQuery } from "../api/runs";
 import { Empty, Failure, Snippet, Waiting } from "../parts/states";
-import type { TabProps } from "./page";
 import { RunRows } from "./run_rows";
 import styles from "./runs_tab.module.css";
 
-export default function RunsTab({ workflow }: TabProps) {
+export default function RunsTab({ workflow }: { workflow: { name: string } }) {
   const { name } = workflow;
   const runs = useInfiniteQuery(runsQuery({ workflow: name }));
   const { data, error, refetch } = runs;

@@ -343,7 +343,7 @@ BEGIN = "start transaction"
 COMMIT = "commit"
 ROLLBACK = "rollback"
 OUT_OF_RANGE = 1690
-_DOUBLED: Final = 1062
+DOUBLED: Final = 1062
 #: How often a script is begun again after a deadlock.
 DEADLOCKS: Final = 5
 
@@ -567,7 +567,7 @@ async def _ask(wire: Wire, clause: ClauseElement, values: Values) -> Rows:
     try:
         [answer] = await wire.send(said.filled(values))
     except StatementRefused as refusal:
-        if said.unless_there and refusal.code == _DOUBLED:  # only the statement is rolled back
+        if said.unless_there and refusal.code == DOUBLED:  # only the statement is rolled back
             return ()
         raise
     nameless: tuple[Any, ...] = ()

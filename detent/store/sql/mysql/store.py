@@ -9,6 +9,7 @@ from detent.store.sql import schema
 from detent.store.sql.list_verbs import RangeByRange
 from detent.store.sql.mysql.commands import MysqlCommandStore
 from detent.store.sql.mysql.connection import Address, MysqlAccess
+from detent.store.sql.mysql.events import MysqlEventVerbs
 from detent.store.sql.mysql.maintenance import MysqlMaintenance
 from detent.store.sql.mysql.migration import migrate, revision
 from detent.store.sql.mysql.node import MysqlNodes
@@ -29,6 +30,7 @@ class MysqlStore(SqlStore):
             MysqlCommandStore(access),
             MysqlMaintenance(access, clock),
             RangeByRange(access),
+            MysqlEventVerbs(access),
         )
         self.access = access
 

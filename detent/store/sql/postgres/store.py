@@ -8,6 +8,7 @@ from detent.clock import Clock
 from detent.store.sql import schema
 from detent.store.sql.postgres.commands import PostgresCommandStore
 from detent.store.sql.postgres.connection import Address, PostgresAccess
+from detent.store.sql.postgres.events import PostgresEventVerbs
 from detent.store.sql.postgres.hints import PostgresHints
 from detent.store.sql.postgres.maintenance import PostgresMaintenance
 from detent.store.sql.postgres.migration import migrate, revision
@@ -24,7 +25,11 @@ class PostgresStore(SqlStore):
     def __init__(self, url: str, clock: Clock, *, pool_size: int = POOL_SIZE) -> None:
         access = PostgresAccess(Address.parse(url), pool_size)
         super().__init__(
-            access, PostgresNodes(access, clock), PostgresCommandStore(access), PostgresMaintenance(access, clock)
+            access,
+            PostgresNodes(access, clock),
+            PostgresCommandStore(access),
+            PostgresMaintenance(access, clock),
+            events=PostgresEventVerbs(access),
         )
         self.access = access
         if not access.address.pooled:  # else the session that listens is not ours
