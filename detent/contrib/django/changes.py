@@ -36,7 +36,9 @@ def record_changes(entities: Mapping[type[Model], str]) -> Callable[[], None]:
 
 
 def _listen(model: type[Model], entity: str) -> Callable[[], None]:
-    names = [field.attname for field in model._meta.concrete_fields]  # noqa: SLF001 - a documented name of Django
+    columns = list(model._meta.concrete_fields)  # noqa: SLF001 - a documented name of Django
+
+    names = [field.attname for field in columns]
 
     def read(sender: Any, *, instance: Any, raw: bool, using: str, **more: Any) -> None:
         before = None
@@ -49,14 +51,14 @@ def _listen(model: type[Model], entity: str) -> Callable[[], None]:
         before = instance.__dict__.pop(_BEFORE, None)
         if raw:  # a fixture
             return
-        after = _record(instance, names)
+        after = _record(instance, columns)
         if created:
             _write(entity, RecordOperation.CREATE, instance, None, after, using)
         elif before != after:
             _write(entity, RecordOperation.UPDATE, instance, before, after, using)
 
     def deleted(sender: Any, *, instance: Any, using: str, **more: Any) -> None:
-        _write(entity, RecordOperation.DELETE, instance, _record(instance, names), None, using)
+        _write(entity, RecordOperation.DELETE, instance, _record(instance, columns), None, using)
 
     pre_save.connect(read, sender=model, weak=False)
     post_save.connect(saved, sender=model, weak=False)
@@ -70,8 +72,9 @@ def _listen(model: type[Model], entity: str) -> Callable[[], None]:
     return stop
 
 
-def _record(instance: Any, names: list[str]) -> dict[str, Any]:
-    return {name: getattr(instance, name) for name in names}
+def _record(instance: Any, columns: list[Any]) -> dict[str, Any]:
+    """Return the columns of an instance. A value that was assigned as text becomes what the column holds."""
+    return {field.attname: field.to_python(getattr(instance, field.attname)) for field in columns}
 
 
 def _write(
