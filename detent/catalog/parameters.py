@@ -63,7 +63,9 @@ def check_actions(compiled: Compiled, find: FindAction | None, *, effects: bool 
     warnings: list[str] = []
     form = FORMS.get(compiled.form)
     changed: dict[str, Step] = {}
+    outputs: dict[str, ActionFacts] = {}
     for step, action in _calls(compiled.graph, find):
+        outputs[step.name] = action.facts
         changed |= _declared(compiled, step, action, problems)
         given = action.unwrapped(step.config.get("with") or {})
         problems += _templated(action.facts, given, f"steps.{step.name}.with")
@@ -71,6 +73,7 @@ def check_actions(compiled: Compiled, find: FindAction | None, *, effects: bool 
         place = f"steps.{step.name}.action"
         said = _warnings(step, action.facts, effects=effects and step.name in compiled.retried)
         warnings += [f"{form.place(place, compiled) if form else place}: {one}" for one in said]
+    problems += branch_problems(compiled, outputs)
     if problems:
         placed = [Problem(form.place(one.field, compiled) if form else one.field, one.message) for one in problems]
         raise InvalidDefinition(problems=placed)
@@ -78,6 +81,16 @@ def check_actions(compiled: Compiled, find: FindAction | None, *, effects: bool 
         steps = tuple(changed.get(step.name, step) for step in compiled.graph.steps)
         compiled = replace(compiled, graph=replace(compiled.graph, steps=steps), code=user_actions(steps))
     return replace(compiled, warnings=(*compiled.warnings, *warnings)) if warnings else compiled
+
+
+def branch_problems(compiled: Compiled, known: Mapping[str, ActionFacts]) -> Iterator[Problem]:
+    """Yield a problem for each branch of a rule whose source does not declare that its output is true or false.
+
+    `known` has the action of each step; steps that it does not have are not judged."""
+    for place, step in () if compiled.rule is None else compiled.rule.branches:
+        if step in known and known[step].output.get("type") != "boolean":
+            words = f"{known[step].id!r} does not declare that its output is true or false, so {step!r} has no branches"
+            yield Problem(place, f"{words}; lead from an action of type condition")
 
 
 def _declared(compiled: Compiled, step: Step, action: KnownAction, problems: list[Problem]) -> dict[str, Step]:

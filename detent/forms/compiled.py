@@ -83,7 +83,8 @@ class RuleFacts:
     `trigger_type` is as it was written. `operations` are those of the events that can start it: `create`, `update`,
     `delete`; none of a rule that is scheduled or started by hand. `condition` is the conditions as one expression over
     `before` and `after`, `None` if there are none; `conditions` is how they were written. `reads` are the fields of
-    the entity that the rule reads, each with its place in the document. `ids` are the steps with the ids of their
+    the entity that the rule reads, each with its place in the document. `branches` are the steps of actions of the
+    catalog whose output decides a branch, each with the place of that branch. `ids` are the steps with the ids of their
     actions."""
 
     entity: str | None
@@ -92,6 +93,7 @@ class RuleFacts:
     condition: str | None = None
     conditions: Mapping[str, Any] = field(default_factory=dict)
     reads: tuple[tuple[str, str], ...] = ()
+    branches: tuple[tuple[str, str], ...] = ()
     ids: tuple[tuple[str, str], ...] = ()
 
     def as_json(self) -> dict[str, Any]:

@@ -22,6 +22,9 @@ INPUT_LIMIT: Final = SIZE_LIMIT
 EVENTS_LIMIT: Final = 4 * 1024 * 1024
 #: The maximum number of bytes of a definition, and so of any request to the API.
 DEFINITION_LIMIT: Final = 1024 * 1024
+#: The maximum number of bytes of a rule as it is sent. It is larger than a definition, so that a rule with too many
+#: actions is refused with that message.
+RULE_LIMIT: Final = 8 * 1024 * 1024
 #: The maximum number of bytes of a document that describes another service's API.
 IMPORT_LIMIT: Final = 20 * 1024 * 1024
 #: The maximum number of bytes of a request or response of a step.

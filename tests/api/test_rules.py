@@ -98,7 +98,7 @@ async def test_the_two_example_errors_have_the_shape_and_the_words_of_editors(ap
     ) < ([one["field"] for one in found].index("edges"))
 
 
-def _action(name: str = "Wait", **given: Any) -> dict[str, Any]:
+def _action(name: str | None = "Wait", **given: Any) -> dict[str, Any]:
     return {"name": name, "action_type": "delay", "action_config": {"seconds": 1}, "execution_order": 1, **given}
 
 

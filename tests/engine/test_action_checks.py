@@ -19,7 +19,9 @@ from detent.errors import InvalidDefinition
 from detent.forms.compile import compile_document
 from detent.graph.model import Probe
 from detent.settings import Settings
-from detent.steps.actions import Registry
+from detent.steps.actions import Registry, registry
+from detent.steps.connectors.shipped import offer_shipped
+from tests.forms.rules import action, edge, rule, start
 
 REGISTRY = Registry()
 
@@ -71,6 +73,11 @@ def pay(amount: int) -> None: ...
 @REGISTRY.action("shop.find", effect="none")
 def find(amount: int) -> dict[str, Any]:
     return {"happened": False}
+
+
+@REGISTRY.action("shop.is-paid", effect="none")
+def is_paid() -> bool:
+    return True
 
 
 @REGISTRY.action("shop.send", effect="probed(shop.lost)")
@@ -212,6 +219,40 @@ async def test_the_time_limit_of_an_action_applies_where_its_step_states_none(
 ) -> None:
     compiled = await commands.workflows.compile(steps("shop.pay", {"amount": 5}, **written))
     assert compiled.graph.steps[0].timeout == limit
+
+
+def branched(action_type: str, config: dict[str, Any]) -> str:
+    """A rule whose second action runs if the first one answers true."""
+    first = action("First", action_type, action_config=config)
+    return json.dumps(rule(first, action("b"), edges=[start(), edge("first", "b", "true_branch")]))
+
+
+async def test_a_rule_has_branches_of_actions_that_declare_to_answer_true_or_false(commands: Commands) -> None:
+    await commands.catalog.register(load_shipped, "shipped", ())
+    await commands.workflows.save(branched("shop.is-paid", {}))
+    issue = {"owner": "a", "repo": "b", "title": "c"}
+    for name, config in (("shop.charge", {}), ("github.create-issue", issue)):
+        with pytest.raises(InvalidDefinition) as caught:
+            await commands.workflows.save(branched(name, config), replace=True)
+        [problem] = caught.value.problems
+        assert problem.field == "edges[1].edge_type"
+        assert problem.message.startswith(f"{name!r} does not declare that its output is true or false, so 'first'")
+
+
+async def test_constant_parts_of_a_config_are_checked_where_the_rule_has_them(commands: Commands) -> None:
+    written = rule(action("Ship", "shop.ship", action_config={"to": {"street": "{{ street }}", "city": 5}}))
+    with pytest.raises(InvalidDefinition) as caught:
+        await commands.workflows.save(json.dumps(written))
+    assert [str(one) for one in caught.value.problems] == ["actions[0].action_config.to.city: must be of type string"]
+
+
+async def test_a_mail_of_a_rule_is_checked_in_the_words_of_its_config() -> None:
+    mail = {"recipients": ["{{ email }}"], "subject": "s", "body": "b", "attachments": [{"name": ""}]}
+    compiled = compile_document(rule(action("Mail", "send_email", action_config=mail)))
+    offer_shipped()
+    with pytest.raises(InvalidDefinition) as caught:
+        check_actions(compiled, registry.find)
+    assert [one.field for one in caught.value.problems] == ["actions[0].action_config.attachments[0].name"]
 
 
 def test_an_action_that_this_process_does_not_know_is_not_checked() -> None:

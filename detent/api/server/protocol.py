@@ -18,7 +18,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from detent.api.errors import refusal_bytes
 from detent.values.http_body import HEADER_BYTES, MOST_HEADERS
-from detent.values.limits import DEFINITION_LIMIT, IMPORT_LIMIT
+from detent.values.limits import DEFINITION_LIMIT, IMPORT_LIMIT, RULE_LIMIT
 
 
 class Connection(HttpToolsProtocol):
@@ -60,9 +60,10 @@ LINGER_SECONDS: Final = 2.0
 MOST_CONNECTIONS: Final = min(2_000, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2)
 #: So many connections above that limit get an error answer. Further ones are closed at once.
 _MOST_REFUSED: Final = 200
-#: No route accepts a larger body, but those that import documents.
+#: No route accepts a larger body, but those that import documents and those that save rules.
 LARGEST_BODY: Final = DEFINITION_LIMIT
 IMPORTS: Final = b"/api/v1/connectors/import/"
+RULES: Final = (b"/api/v1/rules", b"/v1/workflow/rules")
 LONGEST_TARGET: Final = 16 * 1024
 _LONGEST_HEAD: Final = HEADER_BYTES + LONGEST_TARGET + 8 * 1024
 #: A chunk with one byte of data takes six bytes on the wire.
@@ -190,6 +191,8 @@ class LimitedHttpProtocol(Connection):
         return path.startswith(b"/") and path.isascii() and b"//" not in path and b"\\" not in path
 
     def _largest_body(self) -> int:
+        if self.url.startswith(RULES):
+            return RULE_LIMIT
         return IMPORT_LIMIT if self.url.startswith(IMPORTS) else LARGEST_BODY
 
     def _note(self, name: bytes, value: bytes) -> bool:

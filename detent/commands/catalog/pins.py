@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from detent.catalog.action import ActionFacts
 from detent.catalog.connections import EnvironmentConnections, connection_of
-from detent.catalog.parameters import constant_misfits, no_probe
+from detent.catalog.parameters import branch_problems, constant_misfits, no_probe
 from detent.commands.catalog.rows import definition_of, effect_of
 from detent.errors import Problem
 from detent.forms.compile import FORMS
@@ -72,7 +72,8 @@ async def pin_actions(
     made = dataclasses.replace(made, warnings=(*made.warnings, *missing))
     misfits = [problem for step, row in calls for problem in _misfits(step, row, configs[step].get("with"))]
     unprobed = [problem for step in steps if (problem := _probe_problem(step, rows, code))]
-    return Pinned(made, (*disabled, *misfits, *unprobed))
+    outputs = {step: _facts(row) for step, row in calls if row.definition is not None}
+    return Pinned(made, (*disabled, *misfits, *unprobed, *branch_problems(compiled, outputs)))
 
 
 async def _rows(
@@ -154,8 +155,13 @@ def _misfits(step: str, row: ActionRow, given: Any) -> list[Problem]:
     """Return what the schema of an action that is data refuses of the constant parts of a `with`."""
     if row.definition is None:
         return []
-    facts = ActionFacts(row.id, row.connector, parameters=json.loads(row.parameters))
-    return constant_misfits(facts, given or {}, f"steps.{step}.with")
+    return constant_misfits(_facts(row), given or {}, f"steps.{step}.with")
+
+
+def _facts(row: ActionRow) -> ActionFacts:
+    return ActionFacts(
+        row.id, row.connector, parameters=json.loads(row.parameters), output=json.loads(row.output or "{}")
+    )
 
 
 def _warnings(

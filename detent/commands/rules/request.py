@@ -146,7 +146,9 @@ def _resolve_actions(
         if not isinstance(raw, dict):
             found.append(raw)
             continue
-        action = {name: value for name, value in raw.items() if value is not None}
+        action = {"execution_order": 1, **{name: value for name, value in raw.items() if value is not None}}
+        if action.get("is_active") is True:
+            del action["is_active"]
         given = action.get("id")
         if not isinstance(given, str | None):
             found.append(action)  # the compiler reports it
@@ -208,7 +210,7 @@ def _add_steps(actions: list[Any], known: KnownRule | None, names: dict[str, str
 def _resolve_edge(raw: Any, names: Mapping[str, str], count: int) -> Any:
     if not isinstance(raw, dict):
         return raw
-    edge = {name: value for name, value in raw.items() if value is not None and name != "id"}
+    edge = {"edge_order": 0, **{name: value for name, value in raw.items() if value is not None and name != "id"}}
     for end in ("source_action_id", "target_action_id"):
         edge[end] = _resolve_name(edge.get(end) or None, names, count)
     source, target, kind = edge["source_action_id"], edge["target_action_id"], edge.get("edge_type")

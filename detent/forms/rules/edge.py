@@ -39,6 +39,11 @@ class WrittenEdge:
     target: WrittenAction
     order: int
 
+    @property
+    def is_decided_later(self) -> bool:
+        """Return whether only the schema of its source says that the source answers true or false."""
+        return self.type in _BRANCHES and self.source is not None and self.source.type is None
+
     def built(self) -> Edge:
         """Build the edge of the graph. A start edge has none."""
         assert self.source is not None

@@ -141,6 +141,7 @@ def compile_rule(
             rule.conditions.expression(),
             rule.conditions.written,
             tuple(reads),
+            tuple((f"{one.path}.edge_type", one.source.step) for one in edges if one.source and one.is_decided_later),
             tuple((one.step, one.id or one.step) for one in written),
         ),
         places=dict(pair for one in written for pair in one.places()),

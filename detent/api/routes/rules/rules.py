@@ -61,13 +61,11 @@ from detent.ids import WORKFLOW, show
 from detent.instant import as_datetime
 from detent.store.rows import WorkflowRow
 from detent.values.fields import shown
+from detent.values.limits import RULE_LIMIT
 
 BASE: Final = "/api/v1/rules"
 REFERENCE: Final = "/v1/workflow"
 TAGS: Final = ["rules"]
-#: How many bytes a rule may have as it is sent. It is larger than a definition, so that a rule with too many actions is
-#: refused with that message.
-RULE_LIMIT: Final = 8 * 1024 * 1024
 _MESSAGE: Final = "the rule cannot be saved"
 _LIST_MESSAGE: Final = "the list cannot be read"
 _LARGEST_VERSION: Final = 2**31 - 1
