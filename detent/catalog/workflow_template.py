@@ -155,6 +155,8 @@ def _is_condition(path: Path) -> bool:
             return rest in (["if"], ["expression"], ["repeat", "until"]) or (
                 len(rest) == 3 and (rest[0], rest[2]) == ("edges", "condition")
             )
+        case ("actions", _, *rest):
+            return rest in (["action_config", "expression"], ["repeat", "until"])
         case _:
             return False
 

@@ -38,13 +38,16 @@ ANYTHING: Final = Schema(description="Any JSON value.")
 _ANY: Final = Schema(description="Any JSON value, at most 256 KB.")
 _DEFINITION: Final = Schema(
     type=OpenAPIType.OBJECT,
-    description="A workflow definition of the steps form (`name`, `tasks`) or the graph form (`id`, `nodes`; its "
-    "schema is at `/api/v1/schemas/graph`), in JSON or YAML, at most 1 MB.",
+    description="A workflow definition of the steps form (`name`, `tasks`), the graph form (`id`, `nodes`; its schema "
+    "is at `/api/v1/schemas/graph`) or the rule form (`name`, `actions`, `edges`; its schema is at "
+    "`/api/v1/schemas/rule`), in JSON or YAML, at most 1 MB.",
     properties={
         "name": TEXT,
         "tasks": Schema(type=OpenAPIType.OBJECT),
         "id": TEXT,
         "nodes": Schema(type=OpenAPIType.ARRAY, items=Schema(type=OpenAPIType.OBJECT)),
+        "actions": Schema(type=OpenAPIType.ARRAY, items=Schema(type=OpenAPIType.OBJECT)),
+        "edges": Schema(type=OpenAPIType.ARRAY, items=Schema(type=OpenAPIType.OBJECT)),
     },
 )
 _DEFINITION_EXAMPLE: Final = {

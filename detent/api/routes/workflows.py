@@ -239,6 +239,7 @@ def workflow_document(
         summary = DraftSummary(draft.revision, problem_documents(draft), draft.author, as_datetime(draft.updated_at))
     if step_count is None:
         step_count = codec.count_steps(row.graph) if row.graph else 0
+    facts = json.loads(row.trigger)
     return WorkflowDocument(
         id=show(WORKFLOW, row.id),
         name=row.name,
@@ -248,7 +249,7 @@ def workflow_document(
         status=row.status,
         enabled=row.enabled,
         current_version=row.version,
-        trigger=json.loads(row.trigger).get("type", "api"),
+        trigger=facts["rule"]["trigger_type"] if "rule" in facts else facts.get("type", "api"),
         step_count=step_count,
         labels=json.loads(row.labels) if row.labels else {},
         inserted_at=as_datetime(row.created_at),
@@ -352,8 +353,8 @@ def _list(rows: Sequence[WorkflowRow]) -> list[WorkflowDocument]:
     responses={**answers(200, dict[str, Any], "The schema, draft 2020-12."), **refusals(403, 404)},
 )
 async def read_schema(request: AnyRequest, form: FromPath[str]) -> Response[dict[str, Any]]:
-    """Return the JSON Schema of definitions of a form, `graph`, or of manifests, `connector`. What the schema accepts
-    can still be refused: a schema cannot see what refers to what."""
+    """Return the JSON Schema of definitions of a form, `graph` or `rule`, or of manifests, `connector`. What the schema
+    accepts can still be refused: a schema cannot see what refers to what."""
     return Response(dict(published_schema(form)), headers={"Cache-Control": "max-age=300"})
 
 

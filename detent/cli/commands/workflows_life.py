@@ -151,7 +151,7 @@ def list_versions(
 def _version(version: Document) -> list[str | Text]:
     current = "[green]current[/]" if version["current"] else ""
     definition = version["definition"]
-    steps = next((definition[key] for key in ("tasks", "steps", "nodes") if definition.get(key)), ())
+    steps = next((definition[key] for key in ("tasks", "steps", "nodes", "actions") if definition.get(key)), ())
     saved = f"{local(version['inserted_at'])}"
     return [str(version["version"]), current, faint(saved), str(len(steps)), faint(version["checksum"][:12])]
 

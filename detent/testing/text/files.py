@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from detent.errors import InvalidDefinition, InvalidInput, Problem
-from detent.forms.compile import compile_document, form_of, name_in
+from detent.forms.compile import FORMS, compile_document, form_of, name_in
 from detent.forms.compiled import Compiled
 from detent.forms.definition import read_definition
 from detent.forms.text_tests import FIELD, TextTest, read_text_tests
@@ -28,6 +28,8 @@ from detent.values.limits import DEFINITION_LIMIT
 _SUFFIXES: Final = (".yaml", ".yml", ".json")
 _TEST_SUFFIXES: Final = tuple(f".test{suffix}" for suffix in _SUFFIXES)
 _FILE_FIELDS: Final = ("workflow", "with", FIELD)
+#: The keys that have the steps of a definition, in any form.
+_STEPS: Final = {key for form in FORMS.values() for key in form.keys}
 _LEFT_OUT: Final = frozenset({"node_modules", "__pycache__"})
 _MOST_FILES: Final = 20_000
 _MOST_CHILDREN: Final = 200
@@ -84,7 +86,7 @@ def read_tests(path: Path, *, is_named: bool) -> TextTestFile | None:
         if is_named:
             raise
         return None
-    if FIELD not in document or not (is_named or set(document) & {"tasks", "steps", "nodes"}):
+    if FIELD not in document or not (is_named or set(document) & _STEPS):
         return None
     compiled = compile_document(document)
     return _file(path, Definition(data.decode("utf-8-sig"), path.name), compiled, compiled.tests, (), path.parent)

@@ -13,6 +13,7 @@ from pprint import pformat
 from typing import Any, Final
 
 from detent.errors import InvalidInput
+from detent.forms.rules.action import step_names
 from detent.run.status import TERMINAL, Status
 from detent.steps.actions import CORE_PREFIX
 from detent.views.export.errors import Code, call, failure, failure_of_class
@@ -66,8 +67,10 @@ def item_outputs(name: str, step: Document, definition: Document) -> list[Any]:
 
 
 def _step_of(definition: Document, name: str) -> Document:
-    """Return a step as it was written, in either form."""
-    steps = definition.get("tasks") or definition.get("steps") or definition.get("nodes") or {}
+    """Return a step as it was written, in any form."""
+    actions = definition.get("actions") or []
+    steps = definition.get("tasks") or definition.get("steps") or definition.get("nodes")
+    steps = steps or dict(zip(step_names(actions), actions, strict=True))
     if isinstance(steps, Mapping):
         found = steps.get(name)
     else:

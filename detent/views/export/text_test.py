@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from detent.errors import InvalidInput
+from detent.forms.rules.action import step_names
 from detent.steps.stated_outcomes import COMPUTED
 from detent.values.yaml import dump_yaml
 from detent.views.export.run_test import (
@@ -68,6 +69,12 @@ def _answers(run: Document, definition: Document) -> dict[str, Any]:
         str(node.get("id"))
         for node in definition.get("nodes") or ()
         if isinstance(node, Mapping) and node.get("actionType") in COMPUTED
+    }
+    actions = definition.get("actions") or []
+    computed |= {
+        name
+        for name, one in zip(step_names(actions), actions, strict=True)
+        if isinstance(one, Mapping) and one.get("action_type") in COMPUTED
     }
     found: dict[str, Any] = {}
     for name, step in run["tasks"].items():
