@@ -20,7 +20,7 @@ from typing import Any
 from sqlalchemy import event, inspect
 from sqlalchemy.orm import Mapper, Session
 
-from detent.embed.changes import build_change, build_events, write_changes
+from detent.embed.changes import add_recorded_models, build_change, build_events, write_changes
 from detent.triggers.entities.event import RecordChange, RecordOperation
 
 Actor = Callable[[Session], Any]
@@ -34,6 +34,7 @@ def record_changes(
     `entities` has the name of the entity of each model; a subclass is recorded as the model that is nearest to it.
     `actor` returns who changes a record, for example `lambda session: session.info.get("user")`."""
     target, names = _session_class(session), dict(entities)
+    add_recorded_models(model.__name__ for model in names)
 
     def after_flush(session: Session, context: Any) -> None:
         _record(session, names, actor)

@@ -16,7 +16,7 @@ from typing import Any, Final
 from django.db.models import Model
 from django.db.models.signals import post_delete, post_save, pre_save
 
-from detent.embed.changes import build_change, build_events, write_changes
+from detent.embed.changes import add_recorded_models, build_change, build_events, write_changes
 from detent.triggers.entities.event import RecordOperation
 
 #: Who changes records in this context; a middleware may set it.
@@ -26,6 +26,7 @@ _BEFORE: Final = "_detent_before"
 
 def record_changes(entities: Mapping[type[Model], str]) -> Callable[[], None]:
     """Record the changes of these models from now on. Return a function that stops it."""
+    add_recorded_models(model.__name__ for model in entities)
     stops = [_listen(model, name) for model, name in entities.items()]
 
     def stop() -> None:
