@@ -71,6 +71,8 @@ class EventNode:
 
         for first in range(0, rules, SAVED_TOGETHER):
             await asyncio.gather(*(save(number) for number in range(first, min(rules, first + SAVED_TOGETHER))))
+        for rule in self._rules:  # as after an hour of work: every rule was started before
+            await self._starts.start(StartRequest(rule, {"before": {}, "after": {}}))
 
     async def events(self, rate: float, seconds: float) -> dict[str, Any]:
         """Send events that match one rule each."""

@@ -85,7 +85,7 @@ class RuleFacts:
     `before` and `after`, `None` if there are none; `conditions` is how they were written. `reads` are the fields of
     the entity that the rule reads, each with its place in the document. `branches` are the steps of actions of the
     catalog whose output decides a branch, each with the place of that branch. `ids` are the steps with the ids of their
-    actions."""
+    actions. `overlap` is `queue` if the runs of one record begin one after the other."""
 
     entity: str | None
     trigger_type: str
@@ -95,10 +95,12 @@ class RuleFacts:
     reads: tuple[tuple[str, str], ...] = ()
     branches: tuple[tuple[str, str], ...] = ()
     ids: tuple[tuple[str, str], ...] = ()
+    overlap: str | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Return what a matcher needs to know of the rule."""
-        return {"entity": self.entity, "trigger_type": self.trigger_type, "conditions": dict(self.conditions)}
+        facts = {"entity": self.entity, "trigger_type": self.trigger_type, "conditions": dict(self.conditions)}
+        return facts if self.overlap is None else {**facts, "overlap": self.overlap}
 
 
 @dataclass(frozen=True, slots=True)

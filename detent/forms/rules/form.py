@@ -29,7 +29,7 @@ from detent.forms.rules.action import WrittenAction, read_rule_action, step_name
 from detent.forms.rules.conditions import OF_CHANGES, Conditions, read_conditions
 from detent.forms.rules.edge import WrittenEdge, read_edges
 from detent.forms.rules.scope import RuleScope
-from detent.forms.schedule import CRON_FIELDS, read_schedule
+from detent.forms.schedule import CRON_FIELDS, Overlap, read_schedule
 from detent.forms.scope import ITEM_NAMES
 from detent.forms.templates import needed_language, template_reads
 from detent.forms.text_tests import read_text_tests
@@ -50,6 +50,7 @@ FIELDS: Final = (
     *CRON_FIELDS,
     *_OF_EDITORS,
 )
+OVERLAP: Final = "overlap"
 MOST_PARALLEL: Final = 100_000
 MOST_VARS: Final = 1_000
 _LONGEST_NAME: Final = 200
@@ -111,6 +112,7 @@ def compile_rule(
         max_duration=_MAX_DURATION if duration is None else duration,
         parallel=fields.integer("max_parallel", least=1, most=MOST_PARALLEL),
         vars=_vars(fields),
+        one_per_hero=rule.is_queued,  # the hero of an event's run is its record
     )
     reads = [(one.path, one.field) for one in rule.conditions.leaves()]
     if written:
@@ -143,6 +145,7 @@ def compile_rule(
             tuple(reads),
             tuple((f"{one.path}.edge_type", one.source.step) for one in edges if one.source and one.is_decided_later),
             tuple((one.step, one.id or one.step) for one in written),
+            Overlap.QUEUE.value if rule.is_queued else None,
         ),
         places=dict(pair for one in written for pair in one.places()),
     )
@@ -167,6 +170,7 @@ class _Rule:
     entity: str | None
     trigger: RuleTrigger
     conditions: Conditions
+    is_queued: bool = False
 
 
 def _read_names(fields: Fields) -> tuple[str, str | None]:
@@ -195,9 +199,10 @@ def _read_trigger(fields: Fields) -> tuple[_Rule, TriggerDefinition, list[str]]:
     kind = _read_trigger_type(fields)
     block = Fields(fields.mapping("trigger_conditions") or {}, "trigger_conditions", fields.problems)
     conditions = read_conditions(block)
-    rule = _Rule(_read_entity(fields, kind), kind or RuleTrigger.MANUAL, conditions)
+    is_queued = _read_queued(fields) if kind in OPERATIONS else False
+    rule = _Rule(_read_entity(fields, kind), kind or RuleTrigger.MANUAL, conditions, is_queued)
     if kind is not RuleTrigger.SCHEDULED:
-        for name in fields.written(CRON_FIELDS):
+        for name in fields.written([one for one in CRON_FIELDS if one != OVERLAP or kind not in OPERATIONS]):
             fields.problems.add(name, f"is only for trigger_type scheduled{'' if kind is None else f', not {kind}'}")
     if kind is None or kind in OPERATIONS:
         return rule, TriggerDefinition(), remarks
@@ -214,6 +219,14 @@ def _read_trigger(fields: Fields) -> tuple[_Rule, TriggerDefinition, list[str]]:
         remarks.append("trigger_conditions: a schedule sends no record, so every field is null; use a condition action")
     schedule = Fields({name: fields.get(name) for name in CRON_FIELDS}, "", fields.problems)
     return rule, TriggerDefinition(TriggerType.CRON, read_schedule(schedule), condition), remarks
+
+
+def _read_queued(fields: Fields) -> bool:
+    """Return whether the runs of one record begin one after the other, in the order of its changes."""
+    found = fields.choice(OVERLAP, Overlap, Overlap.ALLOW)
+    if found not in (Overlap.ALLOW, Overlap.QUEUE):
+        fields.problems.add(OVERLAP, f"{found.value!r} is only for trigger_type scheduled; write allow or queue")
+    return found is Overlap.QUEUE
 
 
 def _read_trigger_type(fields: Fields) -> RuleTrigger | None:

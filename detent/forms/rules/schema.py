@@ -193,7 +193,10 @@ SCHEMA: Final[Schema] = {
         "jitter": _maybe("For scheduled: a start is later by less than this.", _DURATION),
         "missed": _choice("For scheduled: which missed times start a run.", [str(one) for one in Missed], "last"),
         "missed_window": _maybe("For scheduled: how late a start may be.", _DURATION, default="1d"),
-        "overlap": _choice("For scheduled: what a time does while a run is open.", [str(one) for one in Overlap]),
+        "overlap": _choice(
+            "What a time does while a run is open, or a change while one of its record is (allow, queue).",
+            [str(one) for one in Overlap],
+        ),
         "actions": {
             "description": "The actions. A rule has 1,000 at most, unless the operator allows another number.",
             "type": "array",
