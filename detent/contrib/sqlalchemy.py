@@ -20,7 +20,8 @@ from typing import Any
 from sqlalchemy import event, inspect
 from sqlalchemy.orm import Mapper, Session
 
-from detent.embed.changes import add_recorded_models, build_change, build_events, write_changes
+from detent.embed.changes import build_change, build_events, write_changes
+from detent.embed.recorded_models import add_recorded_models
 from detent.triggers.entities.event import RecordChange, RecordOperation
 
 Actor = Callable[[Session], Any]

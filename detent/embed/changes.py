@@ -6,7 +6,7 @@ Where Detent's tables are, a change is a row of `event`; nodes take it after the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from threading import Lock
 from typing import Any, Final
 
@@ -170,19 +170,6 @@ def _recorded(events: Sequence[NewEvent], adapter: ConnectionAdapter) -> Script[
                 _known.clear()
             _known.add((where, name))
     yield Ask(said.new_event, {}, many=[user_connection.event_values(event, now, place.dialect) for event in events])
-
-
-_recorded_models: Final[dict[str, None]] = {}
-
-
-def add_recorded_models(names: Iterable[str]) -> None:
-    """Remember the models whose changes a listener records, for `detent doctor`."""
-    _recorded_models.update(dict.fromkeys(names))
-
-
-def recorded_models() -> list[str]:
-    """Return the models whose changes a listener of this process records."""
-    return sorted(_recorded_models)
 
 
 def forget_entities() -> None:

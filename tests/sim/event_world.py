@@ -18,7 +18,7 @@ from detent.store.events import NewEvent
 from detent.store.rows import Flush, NewVersion
 from detent.store.rule_rows import NewEntity
 from detent.triggers.entities.event import RecordChange, RecordOperation
-from detent.triggers.entities.intake import EntityEvents
+from detent.triggers.entities.worker import EntityEvents
 from tests.sim.healing import settle
 from tests.sim.node import SimNode
 from tests.sim.programs import Program

@@ -18,7 +18,7 @@ from detent.catalog.connections import EnvironmentConnections
 from detent.cli.options import Database, Imports
 from detent.cli.output.terminal import out
 from detent.clock import SystemClock
-from detent.embed.changes import recorded_models
+from detent.embed.recorded_models import recorded_models
 from detent.errors import DetentError, InvalidInput, StoreInUse
 from detent.settings import FIELDS, Loaded, load_settings
 from detent.steps.actions import load_modules

@@ -16,7 +16,8 @@ from typing import Any, Final
 from django.db.models import Model
 from django.db.models.signals import post_delete, post_save, pre_save
 
-from detent.embed.changes import add_recorded_models, build_change, build_events, write_changes
+from detent.embed.changes import build_change, build_events, write_changes
+from detent.embed.recorded_models import add_recorded_models
 from detent.triggers.entities.event import RecordOperation
 
 #: Who changes records in this context; a middleware may set it.
