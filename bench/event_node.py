@@ -27,6 +27,7 @@ from detent.triggers.entities.event import RecordChange, RecordOperation
 
 TENANT = 1
 SAVED_TOGETHER = 20
+STARTED_TOGETHER = 500
 HANGS = 60.0
 
 
@@ -61,9 +62,11 @@ class EventNode:
             written = {"field_conditions": [condition, amount]}
             facts = {"entity": entity, "trigger_type": "on_update", "conditions": written}
             source = json.dumps({"name": f"rule-{number}", **facts})
+            trigger = json.dumps({"type": "api", "rule": facts})
+            checksum = hashlib.sha256(source.encode()).hexdigest()
             version = NewVersion(
-                TENANT, new_id(), f"rule-{number}", "rule", None, True, json.dumps({"type": "api", "rule": facts}), None,
-                source, graph, hashlib.sha256(source.encode()).hexdigest(), 1, entity=entity,
+                TENANT, new_id(), f"rule-{number}", "rule", None, True, trigger, None, source, graph, checksum, 1,
+                entity=entity,
             )  # fmt: skip
             saved = await store.save_workflow(version, replace=False)
             assert isinstance(saved, SavedVersion)
@@ -71,8 +74,9 @@ class EventNode:
 
         for first in range(0, rules, SAVED_TOGETHER):
             await asyncio.gather(*(save(number) for number in range(first, min(rules, first + SAVED_TOGETHER))))
-        for rule in self._rules:  # as after an hour of work: every rule was started before
-            await self._starts.start(StartRequest(rule, {"before": {}, "after": {}}))
+        for first in range(0, rules, STARTED_TOGETHER):  # as after an hour of work: every rule was started before
+            some = self._rules[first : first + STARTED_TOGETHER]
+            await asyncio.gather(*(self._starts.start(StartRequest(one, {"before": {}, "after": {}})) for one in some))
 
     async def events(self, rate: float, seconds: float) -> dict[str, Any]:
         """Send events that match one rule each."""

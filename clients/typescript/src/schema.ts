@@ -1,6 +1,79 @@
 /** Made from Detent's OpenAPI document by `make clients`. Not written by hand. */
 
 export interface paths {
+    "/api/v1/action-templates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List action templates
+         * @description List the action templates by name.
+         */
+        get: operations["listActionTemplates"];
+        put?: never;
+        /**
+         * Create an action template
+         * @description Store a configuration that new actions can begin with. A name that is taken is a conflict.
+         */
+        post: operations["createActionTemplate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/action-templates/{template}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an action template
+         * @description Return an action template.
+         */
+        get: operations["getActionTemplate"];
+        /**
+         * Replace an action template
+         * @description Replace an action template. Rules that were made of it stay as they are.
+         */
+        put: operations["replaceActionTemplate"];
+        post?: never;
+        /**
+         * Delete an action template
+         * @description Delete an action template. Rules that were made of it stay as they are.
+         */
+        delete: operations["deleteActionTemplate"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/action-types": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List action types
+         * @description List the types of actions that every rule can use, with the JSON Schemas of their configs. An action of the
+         *     catalog, `GET /api/v1/actions`, can be used as a type too.
+         */
+        get: operations["listActionTypes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/actions": {
         parameters: {
             query?: never;
@@ -95,6 +168,86 @@ export interface paths {
         get: operations["countActions"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alerts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List alerts
+         * @description List the alerts, newest first.
+         */
+        get: operations["listAlerts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alerts/{alert}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an alert
+         * @description Return an alert.
+         */
+        get: operations["getAlert"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alerts/{alert}/acknowledge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Acknowledge an alert
+         * @description Record that you have seen an alert. The first one who does so counts. A resolved alert is a conflict.
+         */
+        post: operations["acknowledgeAlert"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alerts/{alert}/resolve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resolve an alert
+         * @description Record that the cause of an alert is gone. An alert that is resolved stays as it is.
+         */
+        post: operations["resolveAlert"];
         delete?: never;
         options?: never;
         head?: never;
@@ -367,6 +520,60 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/entities": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List entities
+         * @description List the entities by name.
+         */
+        get: operations["listEntities"];
+        put?: never;
+        /**
+         * Add an entity
+         * @description Add a kind of records that rules can watch. `fields` is the JSON Schema of a record; with it, a rule that reads
+         *     another field is refused. A name that is taken is a conflict.
+         */
+        post: operations["createEntity"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/entities/{entity}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an entity
+         * @description Return an entity by id or by name.
+         */
+        get: operations["getEntity"];
+        /**
+         * Change an entity
+         * @description Replace the title and the fields of an entity. Its name never changes. Rules are checked against the new fields
+         *     when they are saved again.
+         */
+        put: operations["changeEntity"];
+        post?: never;
+        /**
+         * Delete an entity
+         * @description Delete an entity. An entity that has rules is a conflict.
+         */
+        delete: operations["deleteEntity"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/events": {
         parameters: {
             query?: never;
@@ -382,6 +589,28 @@ export interface paths {
          *     `trigger.body`. A repeated `id` returns the firings that it made first.
          */
         post: operations["sendEvent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/events/entity": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send events of records
+         * @description Say that a record was created, updated or deleted; every active rule of its entity that matches is started once.
+         *
+         *     Send one event, or a list of up to 1,000; then the answer is a list too. An event that is answered is durable.
+         */
+        post: operations["sendEntityEvents"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1199,6 +1428,466 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List rules
+         * @description List the rules by key, without their actions and edges.
+         */
+        get: operations["listRules"];
+        put?: never;
+        /**
+         * Create a rule with all of its actions and edges
+         * @description Save a new rule in one transaction: its actions, its edges and its layout, or nothing of it. The answer has the
+         *     ids of everything. Its key is the slug of its name; a key that is taken is a conflict. All problems are in the
+         *     answer at once.
+         */
+        post: operations["createRule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/rules/{rule}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a rule
+         * @description Return a rule by id or by key, with its actions, its edges and its layout. Its `ETag` is for `If-Match`.
+         */
+        get: operations["getRule"];
+        /**
+         * Save a rule with all of its actions and edges
+         * @description Save a rule in one transaction: its actions, its edges and its layout, or nothing of it. Actions with a known id
+         *     keep it, and their step; actions that are not sent are removed. An unchanged edge keeps its id. What was saved is a
+         *     new version, unless a version has the same content. Runs in flight stay on their version.
+         */
+        put: operations["saveRule"];
+        post?: never;
+        /**
+         * Delete a rule
+         * @description Delete a rule. Nothing starts it any more, and its key is free. Runs in flight go on to their end.
+         */
+        delete: operations["deleteRule"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/rules/{rule}/actions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the actions of a rule
+         * @description List the actions of a rule in their order.
+         */
+        get: operations["listRuleActions"];
+        put?: never;
+        /**
+         * Add an action to a rule
+         * @description Add an action, with the `edges` that lead to it and from it. They call it `new`, and an edge without
+         *     `target_action_id` leads to it. An action that no edge leads to is refused.
+         */
+        post: operations["addRuleAction"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/rules/{rule}/actions/{action}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an action of a rule
+         * @description Return an action of a rule by its id or its step.
+         */
+        get: operations["getRuleAction"];
+        /**
+         * Replace an action of a rule
+         * @description Replace an action, all but its id and its step.
+         */
+        put: operations["replaceRuleAction"];
+        post?: never;
+        /**
+         * Remove an action from a rule
+         * @description Remove an action and its edges. If an action behind it could not be reached any more, the request is refused,
+         *     unless `reconnect` is true.
+         */
+        delete: operations["removeRuleAction"];
+        options?: never;
+        head?: never;
+        /**
+         * Change an action of a rule
+         * @description Change the fields of an action that are sent; `null` removes one. Its id and its step stay.
+         */
+        patch: operations["changeRuleAction"];
+        trace?: never;
+    };
+    "/api/v1/rules/{rule}/activate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Activate a rule
+         * @description Let events, schedules and callers start the rule, from the next event on. No version is made.
+         */
+        post: operations["activateRule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/rules/{rule}/deactivate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Deactivate a rule
+         * @description Let nothing start the rule until it is activated again. Runs in flight go on. No version is made.
+         */
+        post: operations["deactivateRule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/rules/{rule}/edges": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the edges of a rule
+         * @description List the edges of a rule.
+         */
+        get: operations["listRuleEdges"];
+        put?: never;
+        /**
+         * Add an edge to a rule
+         * @description Add an edge between actions of a rule.
+         */
+        post: operations["addRuleEdge"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/rules/{rule}/edges/{edge}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an edge of a rule
+         * @description Return an edge of a rule.
+         */
+        get: operations["getRuleEdge"];
+        /**
+         * Replace an edge of a rule
+         * @description Replace an edge. An edge with other ends or another type has another id.
+         */
+        put: operations["replaceRuleEdge"];
+        post?: never;
+        /**
+         * Remove an edge from a rule
+         * @description Remove an edge. If an action could not be reached any more, the request is refused.
+         */
+        delete: operations["removeRuleEdge"];
+        options?: never;
+        head?: never;
+        /**
+         * Change an edge of a rule
+         * @description Change the fields of an edge that are sent. An edge with other ends or another type has another id.
+         */
+        patch: operations["changeRuleEdge"];
+        trace?: never;
+    };
+    "/api/v1/rules/{rule}/executions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the runs of a rule
+         * @description List the runs of a rule, newest first. Filters and pages are those of `GET /api/v1/runs`.
+         */
+        get: operations["listRuleExecutions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/rules/{rule}/firings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what events did to a rule
+         * @description List the runs that events started of a rule, and the events that could not start it, newest first. Events that
+         *     do not match are not listed.
+         */
+        get: operations["listRuleFirings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/rules/{rule}/full": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Save a rule with all of its actions and edges
+         * @description Save a rule in one transaction: its actions, its edges and its layout, or nothing of it. Actions with a known id
+         *     keep it, and their step; actions that are not sent are removed. An unchanged edge keeps its id. What was saved is a
+         *     new version, unless a version has the same content. Runs in flight stay on their version.
+         */
+        put: operations["saveRuleFull"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/rules/{rule}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show what changed from version to version
+         * @description List the versions of a rule, newest first, each with its author and what differs from the version before.
+         */
+        get: operations["listRuleHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/rules/{rule}/layout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change the layout of a rule
+         * @description Change where the nodes of a rule are on a canvas. What is sent replaces what is stored; a position of `null` is
+         *     removed. The last writer wins. Neither the version of the rule nor its `ETag` changes.
+         */
+        patch: operations["changeLayout"];
+        trace?: never;
+    };
+    "/api/v1/rules/{rule}/recent-matches": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show which of the last events a rule matches
+         * @description Show the last 50 events of a rule's entity, newest first, whether the rule matches each, and why not. The rule
+         *     need not be active.
+         */
+        get: operations["listRecentMatches"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/rules/{rule}/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the runs of a rule
+         * @description List the runs of a rule, newest first. Filters and pages are those of `GET /api/v1/runs`.
+         */
+        get: operations["listRuleRuns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/rules/{rule}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the versions of a rule
+         * @description List the versions of a rule, newest first, each with its author.
+         */
+        get: operations["listRuleVersions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/rules/{rule}/versions/{number}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a version of a rule
+         * @description Return a rule as one of its versions has it, with the layout of today.
+         */
+        get: operations["getRuleVersion"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/rules/{rule}/versions/{number}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restore a version of a rule
+         * @description Make a version of a rule its current one. Actions and edges have the ids that they had. The rule stays active or
+         *     inactive as it is.
+         */
+        post: operations["restoreRule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/rules/full": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a rule with all of its actions and edges
+         * @description Save a new rule in one transaction: its actions, its edges and its layout, or nothing of it. The answer has the
+         *     ids of everything. Its key is the slug of its name; a key that is taken is a conflict. All problems are in the
+         *     answer at once.
+         */
+        post: operations["createRuleFull"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/rules/match": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask which rules an event matches
+         * @description Say for an event which active rules of its entity match it, and which part of which condition is false.
+         *
+         *     With `rule` the answer is about that rule only, active or not. Nothing is stored and nothing is started.
+         */
+        post: operations["matchRules"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs": {
         parameters: {
             query?: never;
@@ -1898,8 +2587,8 @@ export interface paths {
         };
         /**
          * Read the JSON Schema of a form
-         * @description Return the JSON Schema of definitions of a form, `graph`, or of manifests, `connector`. What the schema accepts
-         *     can still be refused: a schema cannot see what refers to what.
+         * @description Return the JSON Schema of definitions of a form, `graph` or `rule`, or of manifests, `connector`. What the schema
+         *     accepts can still be refused: a schema cannot see what refers to what.
          */
         get: operations["readSchema"];
         put?: never;
@@ -2252,6 +2941,26 @@ export interface paths {
          * @description List the timeline of a hero whose type or id cannot be part of a path. A hero without runs has an empty list.
          */
         get: operations["tellTimeline"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/trigger-types": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List trigger types
+         * @description List when a rule can run.
+         */
+        get: operations["listTriggerTypes"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3158,6 +3867,147 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/workflow/action-types": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List action types, with a bare answer
+         * @description List the types of actions. The answer is the list itself.
+         */
+        get: operations["listReferenceActionTypes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/workflow/entities": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List all entities, with a bare answer
+         * @description List all entities by name. The answer is the list itself.
+         */
+        get: operations["listReferenceEntities"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/workflow/rules/{rule}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a rule, with a bare answer
+         * @description Return a rule, as `GET /api/v1/rules/{rule}` does. The answer is the rule itself.
+         */
+        get: operations["getFullRule"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/workflow/rules/{rule}/full": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Save a rule, with a bare answer
+         * @description Save a rule, as `PUT /api/v1/rules/{rule}` does. The answer is the rule itself.
+         */
+        put: operations["saveFullRule"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/workflow/rules/{rule}/layout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change the layout of a rule
+         * @description Change where the nodes of a rule are on a canvas. What is sent replaces what is stored; a position of `null` is
+         *     removed. The last writer wins. Neither the version of the rule nor its `ETag` changes.
+         */
+        patch: operations["changeLayoutBare"];
+        trace?: never;
+    };
+    "/v1/workflow/rules/full": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a rule, with a bare answer
+         * @description Save a new rule, as `POST /api/v1/rules` does. The answer is the rule itself.
+         */
+        post: operations["createFullRule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/workflow/trigger-types": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List trigger types, with a bare answer
+         * @description List when a rule can run. The answer is the list itself.
+         */
+        get: operations["listReferenceTriggerTypes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/webhook/workflow/resume/{token}": {
         parameters: {
             query?: never;
@@ -3256,6 +4106,80 @@ export interface components {
         /** One[ActionFacetsDocument] */
         ActionFacetsDocumentAnswer: {
             data: components["schemas"]["ActionFacetsDocument"];
+        };
+        /** ActionTemplateDocument */
+        ActionTemplateDocument: {
+            action_type: string;
+            created_by: string;
+            /** Format: date-time */
+            created_date: string;
+            default_config: {
+                [key: string]: unknown;
+            };
+            description: string;
+            id: string;
+            is_active: boolean;
+            name: string;
+            /** Format: date-time */
+            updated_date: string;
+        };
+        /** One[ActionTemplateDocument] */
+        ActionTemplateDocumentAnswer: {
+            data: components["schemas"]["ActionTemplateDocument"];
+        };
+        /** Many[ActionTemplateDocument] */
+        ActionTemplateDocumentPage: {
+            data: components["schemas"]["ActionTemplateDocument"][];
+            next_cursor?: string | null;
+        };
+        /** ActionTypeDocument */
+        ActionTypeDocument: {
+            category: string;
+            config_schema: {
+                [key: string]: unknown;
+            };
+            description: string;
+            has_branches: boolean;
+            id: string;
+            name: string;
+            title: string;
+        };
+        /** Many[ActionTypeDocument] */
+        ActionTypeDocumentPage: {
+            data: components["schemas"]["ActionTypeDocument"][];
+            next_cursor?: string | null;
+        };
+        /** AlertDocument */
+        AlertDocument: {
+            acknowledged_by: string | null;
+            acknowledged_date: string | null;
+            alert_type: string;
+            context: {
+                [key: string]: unknown;
+            } | null;
+            /** Format: date-time */
+            created_date: string;
+            id: string;
+            message: string;
+            resolved_by: string | null;
+            resolved_date: string | null;
+            rule: string;
+            rule_id: string;
+            rule_name: string | null;
+            run_id: string;
+            severity: string;
+            status: string;
+            step: string;
+            title: string;
+        };
+        /** One[AlertDocument] */
+        AlertDocumentAnswer: {
+            data: components["schemas"]["AlertDocument"];
+        };
+        /** Many[AlertDocument] */
+        AlertDocumentPage: {
+            data: components["schemas"]["AlertDocument"][];
+            next_cursor?: string | null;
         };
         /** AttemptDocument */
         AttemptDocument: {
@@ -3376,6 +4300,40 @@ export interface components {
             data: components["schemas"]["CatalogActionDocument"][];
             next_cursor?: string | null;
         };
+        /** ChangedMeanwhileDocument */
+        ChangedMeanwhileDocument: {
+            difference: components["schemas"]["RuleDifference"] | null;
+            etag: string;
+            updated_by: string | null;
+            /** Format: date-time */
+            updated_date: string;
+            version: number;
+        };
+        /** CheckedRuleDocument */
+        CheckedRuleDocument: {
+            actions: components["schemas"]["RuleActionDocument"][];
+            edges: components["schemas"]["RuleEdgeDocument"][];
+            key: string;
+            valid: boolean;
+            warnings: string[];
+        };
+        /** One[CheckedRuleDocument] */
+        CheckedRuleDocumentAnswer: {
+            data: components["schemas"]["CheckedRuleDocument"];
+        };
+        /** ConditionDocument */
+        ConditionDocument: {
+            after?: unknown;
+            before?: unknown;
+            error?: string | null;
+            field?: string | null;
+            is_true: boolean;
+            match?: string | null;
+            operator?: string | null;
+            parts?: components["schemas"]["ConditionDocument"][];
+            value?: unknown;
+            words: string;
+        };
         /** ConnectorDocument */
         ConnectorDocument: {
             auth?: {
@@ -3436,8 +4394,21 @@ export interface components {
         CountsDocumentAnswer: {
             data: components["schemas"]["CountsDocument"];
         };
+        /** DeletedRuleDocument */
+        DeletedRuleDocument: {
+            /** Format: date-time */
+            deleted_date: string;
+            id: string;
+            key: string;
+            name: string;
+        };
+        /** One[DeletedRuleDocument] */
+        DeletedRuleDocumentAnswer: {
+            data: components["schemas"]["DeletedRuleDocument"];
+        };
         /** Details */
         Details: {
+            current?: components["schemas"]["ChangedMeanwhileDocument"] | null;
             rehearsal?: components["schemas"]["RehearsalDocument"] | null;
             run_id?: string | null;
             validation_errors?: components["schemas"]["FieldProblem"][];
@@ -3582,6 +4553,43 @@ export interface components {
             kind: string;
             probe: string | null;
         };
+        /** EntityDocument */
+        EntityDocument: {
+            /** Format: date-time */
+            created_date: string;
+            fields: {
+                [key: string]: unknown;
+            } | null;
+            id: string;
+            name: string;
+            revision: number;
+            title: string;
+            /** Format: date-time */
+            updated_date: string;
+        };
+        /** One[EntityDocument] */
+        EntityDocumentAnswer: {
+            data: components["schemas"]["EntityDocument"];
+        };
+        /** Many[EntityDocument] */
+        EntityDocumentPage: {
+            data: components["schemas"]["EntityDocument"][];
+            next_cursor?: string | null;
+        };
+        /** EntityEventReceipt */
+        EntityEventReceipt: {
+            entity: string;
+            errors?: components["schemas"]["ErroredRuleDocument"][] | null;
+            id: string;
+            operation: string;
+            record_id: string | null;
+            runs?: components["schemas"]["StartedRuleDocument"][] | null;
+            status: string;
+        };
+        /** One[EntityEventReceipt] */
+        EntityEventReceiptAnswer: {
+            data: components["schemas"]["EntityEventReceipt"];
+        };
         /** EntryDocument */
         EntryDocument: {
             answers: {
@@ -3625,6 +4633,13 @@ export interface components {
         EntryDocumentPage: {
             data: components["schemas"]["EntryDocument"][];
             next_cursor?: string | null;
+        };
+        /** ErroredRuleDocument */
+        ErroredRuleDocument: {
+            code: string | null;
+            message: string;
+            rule: string;
+            rule_id: string;
         };
         /** EvaluationDocument */
         EvaluationDocument: {
@@ -3967,6 +4982,16 @@ export interface components {
             key: string;
             value: string;
         };
+        /** LayoutDocument */
+        LayoutDocument: {
+            canvas_layout: {
+                [key: string]: unknown;
+            };
+        };
+        /** One[LayoutDocument] */
+        LayoutDocumentAnswer: {
+            data: components["schemas"]["LayoutDocument"];
+        };
         /** LetterDocument */
         LetterDocument: {
             attempts: number;
@@ -4239,6 +5264,23 @@ export interface components {
             next_cursor?: string | null;
             searched_until?: string | null;
         };
+        /** RecentEventDocument */
+        RecentEventDocument: {
+            conditions: components["schemas"]["ConditionDocument"][];
+            entity: string;
+            id: string;
+            matches: boolean;
+            operation: string;
+            reason: string | null;
+            /** Format: date-time */
+            received_at: string;
+            record_id: string | null;
+        };
+        /** Many[RecentEventDocument] */
+        RecentEventDocumentPage: {
+            data: components["schemas"]["RecentEventDocument"][];
+            next_cursor?: string | null;
+        };
         /** RecentRun */
         RecentRun: {
             /** Format: date-time */
@@ -4331,6 +5373,204 @@ export interface components {
         /** One[RetryPreviewDocument] */
         RetryPreviewDocumentAnswer: {
             data: components["schemas"]["RetryPreviewDocument"];
+        };
+        /** RuleActionDifference */
+        RuleActionDifference: {
+            fields: components["schemas"]["FieldChangeDocument"][];
+            id: string;
+            name: string;
+        };
+        /** RuleActionDifferences */
+        RuleActionDifferences: {
+            added: components["schemas"]["RuleActionDocument"][];
+            changed: components["schemas"]["RuleActionDifference"][];
+            removed: components["schemas"]["RuleActionDocument"][];
+        };
+        /** RuleActionDocument */
+        RuleActionDocument: {
+            action_config: {
+                [key: string]: unknown;
+            };
+            action_type: string;
+            collect?: unknown;
+            description?: string;
+            execution_order: number;
+            for_each?: unknown;
+            id: string;
+            /** @default true */
+            is_active: boolean;
+            max_items?: unknown;
+            max_parallel?: unknown;
+            name: string;
+            on_crash?: unknown;
+            on_item_failure?: unknown;
+            priority?: unknown;
+            queue?: unknown;
+            repeat?: unknown;
+            rerender_on_retry?: unknown;
+            retries?: unknown;
+            retry?: unknown;
+            step: string;
+            timeout?: unknown;
+            tolerate?: unknown;
+        };
+        /** One[RuleActionDocument] */
+        RuleActionDocumentAnswer: {
+            data: components["schemas"]["RuleActionDocument"];
+        };
+        /** Many[RuleActionDocument] */
+        RuleActionDocumentPage: {
+            data: components["schemas"]["RuleActionDocument"][];
+            next_cursor?: string | null;
+        };
+        /** RuleDifference */
+        RuleDifference: {
+            actions: components["schemas"]["RuleActionDifferences"];
+            edges: components["schemas"]["RuleEdgeDifferences"];
+            settings: components["schemas"]["FieldChangeDocument"][];
+        };
+        /** RuleDocument */
+        RuleDocument: {
+            actions: components["schemas"]["RuleActionDocument"][];
+            canvas_layout: {
+                [key: string]: unknown;
+            };
+            conditions: string;
+            /** Format: date-time */
+            created_date: string;
+            cron_expression?: unknown;
+            description: string | null;
+            edges: components["schemas"]["RuleEdgeDocument"][];
+            entity: string | null;
+            entity_id: string | null;
+            id: string;
+            is_active: boolean;
+            jitter?: unknown;
+            key: string;
+            labels?: unknown;
+            max_duration?: unknown;
+            max_parallel?: unknown;
+            missed?: unknown;
+            missed_window?: unknown;
+            name: string;
+            on_unhandled?: unknown;
+            output?: unknown;
+            overlap?: unknown;
+            priority?: unknown;
+            queue?: unknown;
+            status: string;
+            tests?: unknown;
+            timezone?: unknown;
+            trigger_conditions: {
+                [key: string]: unknown;
+            };
+            trigger_type: string;
+            trigger_type_id: string;
+            updated_by: string | null;
+            /** Format: date-time */
+            updated_date: string;
+            vars?: unknown;
+            version: number;
+            warnings?: string[];
+        };
+        /** One[RuleDocument] */
+        RuleDocumentAnswer: {
+            data: components["schemas"]["RuleDocument"];
+        };
+        /** RuleEdgeDifferences */
+        RuleEdgeDifferences: {
+            added: components["schemas"]["RuleEdgeDocument"][];
+            removed: components["schemas"]["RuleEdgeDocument"][];
+        };
+        /** RuleEdgeDocument */
+        RuleEdgeDocument: {
+            /** @default 0 */
+            edge_order: number;
+            edge_type: string;
+            id: string;
+            source_action_id: string | null;
+            target_action_id: string;
+        };
+        /** One[RuleEdgeDocument] */
+        RuleEdgeDocumentAnswer: {
+            data: components["schemas"]["RuleEdgeDocument"];
+        };
+        /** Many[RuleEdgeDocument] */
+        RuleEdgeDocumentPage: {
+            data: components["schemas"]["RuleEdgeDocument"][];
+            next_cursor?: string | null;
+        };
+        /** RuleFiringDocument */
+        RuleFiringDocument: {
+            /** Format: date-time */
+            at: string;
+            event_id: string | null;
+            id: string;
+            message: string | null;
+            operation: string | null;
+            record_id: string | null;
+            run_id: string | null;
+            status: string;
+        };
+        /** Many[RuleFiringDocument] */
+        RuleFiringDocumentPage: {
+            data: components["schemas"]["RuleFiringDocument"][];
+            next_cursor?: string | null;
+        };
+        /** RuleMatchDocument */
+        RuleMatchDocument: {
+            conditions: components["schemas"]["ConditionDocument"][];
+            matches: boolean;
+            name: string;
+            reason: string | null;
+            rule: string;
+            rule_id: string;
+            trigger_type: string;
+        };
+        /** Many[RuleMatchDocument] */
+        RuleMatchDocumentPage: {
+            data: components["schemas"]["RuleMatchDocument"][];
+            next_cursor?: string | null;
+        };
+        /** RuleSummary */
+        RuleSummary: {
+            action_count: number;
+            conditions: string;
+            /** Format: date-time */
+            created_date: string;
+            description: string | null;
+            entity: string | null;
+            id: string;
+            is_active: boolean;
+            key: string;
+            name: string;
+            status: string;
+            trigger_type_id: string;
+            updated_by: string | null;
+            /** Format: date-time */
+            updated_date: string;
+            version: number;
+        };
+        /** Many[RuleSummary] */
+        RuleSummaryPage: {
+            data: components["schemas"]["RuleSummary"][];
+            next_cursor?: string | null;
+        };
+        /** RuleVersionDocument */
+        RuleVersionDocument: {
+            author: string | null;
+            checksum: string;
+            /** Format: date-time */
+            created_date: string;
+            current: boolean;
+            difference?: components["schemas"]["RuleDifference"];
+            name: string;
+            version: number;
+        };
+        /** Many[RuleVersionDocument] */
+        RuleVersionDocumentPage: {
+            data: components["schemas"]["RuleVersionDocument"][];
+            next_cursor?: string | null;
         };
         /** RunCounts */
         RunCounts: {
@@ -4562,6 +5802,12 @@ export interface components {
         /** One[StartedDocument] */
         StartedDocumentAnswer: {
             data: components["schemas"]["StartedDocument"];
+        };
+        /** StartedRuleDocument */
+        StartedRuleDocument: {
+            rule: string;
+            rule_id: string;
+            run_id: string;
         };
         /** StepDetail */
         StepDetail: {
@@ -4801,6 +6047,19 @@ export interface components {
             data: components["schemas"]["TriggerDocument"][];
             next_cursor?: string | null;
         };
+        /** TriggerTypeDocument */
+        TriggerTypeDocument: {
+            description: string;
+            id: string;
+            name: string;
+            operations: string[];
+            title: string;
+        };
+        /** Many[TriggerTypeDocument] */
+        TriggerTypeDocumentPage: {
+            data: components["schemas"]["TriggerTypeDocument"][];
+            next_cursor?: string | null;
+        };
         /** TryDocument */
         TryDocument: {
             attempt: number;
@@ -5020,6 +6279,335 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    listActionTemplates: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only those of this type of actions.
+                 * @example send_email
+                 */
+                action_type?: string;
+                /** @description The `next_cursor` of the page before. It belongs to this list, filter and order. */
+                cursor?: string;
+                /**
+                 * @description Only those that are offered, or only the others.
+                 * @example true
+                 */
+                is_active?: boolean;
+                /**
+                 * @description How many at most, 1 to 200.
+                 * @example 50
+                 */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the list. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActionTemplateDocumentPage"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    createActionTemplate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    action_type: string;
+                    default_config?: Record<string, unknown>;
+                    description?: string;
+                    is_active?: boolean;
+                    name: string;
+                };
+            };
+        };
+        responses: {
+            /** @description It was created. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActionTemplateDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    getActionTemplate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The template's id.
+                 * @example mobile-app
+                 */
+                template: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The action template. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActionTemplateDocumentAnswer"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    replaceActionTemplate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The template's id.
+                 * @example mobile-app
+                 */
+                template: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    action_type: string;
+                    default_config?: Record<string, unknown>;
+                    description?: string;
+                    is_active?: boolean;
+                    name: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The action template. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActionTemplateDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    deleteActionTemplate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The template's id.
+                 * @example mobile-app
+                 */
+                template: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was deleted. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActionTemplateDocumentAnswer"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    listActionTypes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All action types. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActionTypeDocumentPage"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
     listActions: {
         parameters: {
             query?: {
@@ -5267,6 +6855,251 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ActionFacetsDocumentAnswer"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    listAlerts: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only those of this type.
+                 * @example order_shipped
+                 */
+                alert_type?: string;
+                /**
+                 * @description Only those that were raised before this instant.
+                 * @example 2026-02-23T00:00:00Z
+                 */
+                before?: string;
+                /** @description The `next_cursor` of the page before. It belongs to this list, filter and order. */
+                cursor?: string;
+                /**
+                 * @description How many at most, 1 to 200.
+                 * @example 50
+                 */
+                limit?: number;
+                /**
+                 * @description Only those of this rule, by id or key.
+                 * @example order-status-notification
+                 */
+                rule?: string;
+                /**
+                 * @description Only those of this run.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                run?: string;
+                /**
+                 * @description Only those of this severity; several mean any of them.
+                 * @example [
+                 *       "high",
+                 *       "critical"
+                 *     ]
+                 */
+                severity?: ("low" | "medium" | "high" | "critical")[];
+                /**
+                 * @description Only those that were raised at this instant or later.
+                 * @example 2026-02-22T00:00:00Z
+                 */
+                since?: string;
+                /**
+                 * @description Only those with this status; several mean any of them.
+                 * @example [
+                 *       "open"
+                 *     ]
+                 */
+                status?: ("open" | "acknowledged" | "resolved")[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the list. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertDocumentPage"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    getAlert: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The alert's id.
+                 * @example alt_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                alert: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The alert as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertDocumentAnswer"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    acknowledgeAlert: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The alert's id.
+                 * @example alt_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                alert: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The alert as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertDocumentAnswer"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    resolveAlert: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The alert's id.
+                 * @example alt_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                alert: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The alert as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertDocumentAnswer"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
                 };
             };
             /** @description Not available now; try again after `Retry-After` seconds. */
@@ -6249,6 +8082,292 @@ export interface operations {
             };
         };
     };
+    listEntities: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the page before. It belongs to this list, filter and order. */
+                cursor?: string;
+                /**
+                 * @description How many at most, 1 to 200.
+                 * @example 50
+                 */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the list. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EntityDocumentPage"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    createEntity: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    fields?: Record<string, unknown>;
+                    name: string;
+                    title?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The entity was added. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EntityDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    getEntity: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The entity's id or its name.
+                 * @example order
+                 */
+                entity: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The entity. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EntityDocumentAnswer"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    changeEntity: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The entity's id or its name.
+                 * @example order
+                 */
+                entity: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    fields?: Record<string, unknown>;
+                    name?: string;
+                    title?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The entity. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EntityDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    deleteEntity: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The entity's id or its name.
+                 * @example order
+                 */
+                entity: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The entity that was deleted. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EntityDocumentAnswer"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
     sendEvent: {
         parameters: {
             query?: never;
@@ -6275,6 +8394,110 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["EventReceiptAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The body is larger than its limit. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    sendEntityEvents: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Answer when the runs are started, at most after this time.
+                 * @example 5s
+                 */
+                wait?: string;
+            };
+            header?: {
+                /**
+                 * @description The id of the event, if its body has none.
+                 * @example order-17-shipped
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Any JSON value. */
+                    actor?: unknown;
+                    /** @description The record; `null` if there is none. */
+                    after?: Record<string, unknown>;
+                    /** @description When it was changed; by default now. */
+                    at?: string;
+                    /** @description The record; `null` if there is none. */
+                    before?: Record<string, unknown>;
+                    entity: string;
+                    /** @description A repeated id starts nothing again. */
+                    event_id?: string;
+                    /** @description The id of the record; by default its field `id`. */
+                    id?: string;
+                    /** @enum {string} */
+                    operation: "create" | "update" | "delete";
+                } | {
+                    /** @description Any JSON value. */
+                    actor?: unknown;
+                    /** @description The record; `null` if there is none. */
+                    after?: Record<string, unknown>;
+                    /** @description When it was changed; by default now. */
+                    at?: string;
+                    /** @description The record; `null` if there is none. */
+                    before?: Record<string, unknown>;
+                    entity: string;
+                    /** @description A repeated id starts nothing again. */
+                    event_id?: string;
+                    /** @description The id of the record; by default its field `id`. */
+                    id?: string;
+                    /** @enum {string} */
+                    operation: "create" | "update" | "delete";
+                }[];
+            };
+        };
+        responses: {
+            /** @description The event is stored. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EntityEventReceiptAnswer"];
                 };
             };
             /** @description The request is invalid; `details` says where. */
@@ -9209,6 +11432,2612 @@ export interface operations {
             };
             /** @description The request is invalid; `details` says where. */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    listRules: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the page before. It belongs to this list, filter and order. */
+                cursor?: string;
+                /**
+                 * @description Only those of this entity, by id or name.
+                 * @example order
+                 */
+                entity?: string;
+                /**
+                 * @description Only those that events can start, or only the others.
+                 * @example true
+                 */
+                is_active?: boolean;
+                /**
+                 * @description How many at most, 1 to 200.
+                 * @example 50
+                 */
+                limit?: number;
+                /**
+                 * @description Only those with this text in their name, key or description.
+                 * @example order
+                 */
+                search?: string;
+                /**
+                 * @description Only those of this trigger type.
+                 * @example on_update
+                 */
+                trigger_type?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the list. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleSummaryPage"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    createRule: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Save a draft: anything that can be read, with its problems.
+                 * @example false
+                 */
+                draft?: boolean;
+                /**
+                 * @description Check everything that a save checks, and store nothing.
+                 * @example true
+                 */
+                validate_only?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    actions?: Record<string, unknown>[];
+                    canvas_layout?: Record<string, unknown>;
+                    description?: string;
+                    edges?: Record<string, unknown>[];
+                    entity_id?: string;
+                    is_active?: boolean;
+                    name?: string;
+                    trigger_conditions?: Record<string, unknown>;
+                    trigger_type_id?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description With `validate_only`: the rule would be saved. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CheckedRuleDocumentAnswer"];
+                };
+            };
+            /** @description The rule was created. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The body is larger than its limit. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    getRule: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The number of a version; the current one by default.
+                 * @example 1
+                 */
+                version?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The rule's id or its key.
+                 * @example order-status-notification
+                 */
+                rule: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The rule. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    saveRule: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Save a draft: anything that can be read, with its problems.
+                 * @example false
+                 */
+                draft?: boolean;
+                /**
+                 * @description Check everything that a save checks, and store nothing.
+                 * @example true
+                 */
+                validate_only?: boolean;
+            };
+            header?: {
+                /**
+                 * @description The `ETag` of the state that may be replaced. If it has changed, 412 with who changed it, when and what.
+                 * @example "v1.1771754700000000"
+                 */
+                "If-Match"?: string;
+            };
+            path: {
+                /**
+                 * @description The rule's id or its key.
+                 * @example order-status-notification
+                 */
+                rule: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    actions?: Record<string, unknown>[];
+                    canvas_layout?: Record<string, unknown>;
+                    description?: string;
+                    edges?: Record<string, unknown>[];
+                    entity_id?: string;
+                    is_active?: boolean;
+                    name?: string;
+                    trigger_conditions?: Record<string, unknown>;
+                    trigger_type_id?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The rule as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description It has changed since it was read. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The body is larger than its limit. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    deleteRule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the state that may be replaced. If it has changed, 412 with who changed it, when and what.
+                 * @example "v1.1771754700000000"
+                 */
+                "If-Match"?: string;
+            };
+            path: {
+                /**
+                 * @description The rule's id or its key.
+                 * @example order-status-notification
+                 */
+                rule: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The rule was deleted at `deleted_date`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedRuleDocumentAnswer"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description It has changed since it was read. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    listRuleActions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The rule's id or its key.
+                 * @example order-status-notification
+                 */
+                rule: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All actions. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleActionDocumentPage"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    addRuleAction: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the state that may be replaced. If it has changed, 412 with who changed it, when and what.
+                 * @example "v1.1771754700000000"
+                 */
+                "If-Match"?: string;
+            };
+            path: {
+                /**
+                 * @description The rule's id or its key.
+                 * @example order-status-notification
+                 */
+                rule: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": Record<string, unknown>;
+            };
+        };
+        responses: {
+            /** @description The action. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleActionDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description It has changed since it was read. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The body is larger than its limit. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    getRuleAction: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The action's id.
+                 * @example slack.post-message
+                 */
+                action: string;
+                /**
+                 * @description The rule's id or its key.
+                 * @example order-status-notification
+                 */
+                rule: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The action. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleActionDocumentAnswer"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    replaceRuleAction: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the state that may be replaced. If it has changed, 412 with who changed it, when and what.
+                 * @example "v1.1771754700000000"
+                 */
+                "If-Match"?: string;
+            };
+            path: {
+                /**
+                 * @description The action's id.
+                 * @example slack.post-message
+                 */
+                action: string;
+                /**
+                 * @description The rule's id or its key.
+                 * @example order-status-notification
+                 */
+                rule: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": Record<string, unknown>;
+            };
+        };
+        responses: {
+            /** @description The action. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleActionDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description It has changed since it was read. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The body is larger than its limit. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    removeRuleAction: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Let what led to it lead to what followed it.
+                 * @example true
+                 */
+                reconnect?: boolean;
+            };
+            header?: {
+                /**
+                 * @description The `ETag` of the state that may be replaced. If it has changed, 412 with who changed it, when and what.
+                 * @example "v1.1771754700000000"
+                 */
+                "If-Match"?: string;
+            };
+            path: {
+                /**
+                 * @description The action's id.
+                 * @example slack.post-message
+                 */
+                action: string;
+                /**
+                 * @description The rule's id or its key.
+                 * @example order-status-notification
+                 */
+                rule: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The action that was removed. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleActionDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description It has changed since it was read. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The body is larger than its limit. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    changeRuleAction: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the state that may be replaced. If it has changed, 412 with who changed it, when and what.
+                 * @example "v1.1771754700000000"
+                 */
+                "If-Match"?: string;
+            };
+            path: {
+                /**
+                 * @description The action's id.
+                 * @example slack.post-message
+                 */
+                action: string;
+                /**
+                 * @description The rule's id or its key.
+                 * @example order-status-notification
+                 */
+                rule: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": Record<string, unknown>;
+            };
+        };
+        responses: {
+            /** @description The action. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleActionDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description It has changed since it was read. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The body is larger than its limit. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    activateRule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The rule's id or its key.
+                 * @example order-status-notification
+                 */
+                rule: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The rule as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleDocumentAnswer"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    deactivateRule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The rule's id or its key.
+                 * @example order-status-notification
+                 */
+                rule: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The rule as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleDocumentAnswer"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    listRuleEdges: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The rule's id or its key.
+                 * @example order-status-notification
+                 */
+                rule: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All edges. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleEdgeDocumentPage"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    addRuleEdge: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the state that may be replaced. If it has changed, 412 with who changed it, when and what.
+                 * @example "v1.1771754700000000"
+                 */
+                "If-Match"?: string;
+            };
+            path: {
+                /**
+                 * @description The rule's id or its key.
+                 * @example order-status-notification
+                 */
+                rule: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": Record<string, unknown>;
+            };
+        };
+        responses: {
+            /** @description The edge. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleEdgeDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description It has changed since it was read. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The body is larger than its limit. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    getRuleEdge: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The edge's id.
+                 * @example edge_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                edge: string;
+                /**
+                 * @description The rule's id or its key.
+                 * @example order-status-notification
+                 */
+                rule: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The edge. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleEdgeDocumentAnswer"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    replaceRuleEdge: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the state that may be replaced. If it has changed, 412 with who changed it, when and what.
+                 * @example "v1.1771754700000000"
+                 */
+                "If-Match"?: string;
+            };
+            path: {
+                /**
+                 * @description The edge's id.
+                 * @example edge_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                edge: string;
+                /**
+                 * @description The rule's id or its key.
+                 * @example order-status-notification
+                 */
+                rule: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": Record<string, unknown>;
+            };
+        };
+        responses: {
+            /** @description The edge. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleEdgeDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description It has changed since it was read. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The body is larger than its limit. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    removeRuleEdge: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the state that may be replaced. If it has changed, 412 with who changed it, when and what.
+                 * @example "v1.1771754700000000"
+                 */
+                "If-Match"?: string;
+            };
+            path: {
+                /**
+                 * @description The edge's id.
+                 * @example edge_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                edge: string;
+                /**
+                 * @description The rule's id or its key.
+                 * @example order-status-notification
+                 */
+                rule: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The edge that was removed. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleEdgeDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description It has changed since it was read. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The body is larger than its limit. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    changeRuleEdge: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the state that may be replaced. If it has changed, 412 with who changed it, when and what.
+                 * @example "v1.1771754700000000"
+                 */
+                "If-Match"?: string;
+            };
+            path: {
+                /**
+                 * @description The edge's id.
+                 * @example edge_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                edge: string;
+                /**
+                 * @description The rule's id or its key.
+                 * @example order-status-notification
+                 */
+                rule: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": Record<string, unknown>;
+            };
+        };
+        responses: {
+            /** @description The edge. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleEdgeDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description It has changed since it was read. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The body is larger than its limit. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    listRuleExecutions: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the page before. It belongs to this list, filter and order. */
+                cursor?: string;
+                /**
+                 * @description Only runs whose error has this text, whatever the case of letters.
+                 * @example refused
+                 */
+                error?: string;
+                /**
+                 * @description Only runs about this, `type:id`.
+                 * @example order:123
+                 */
+                hero?: string;
+                /**
+                 * @description Only these runs: up to 200 ids with commas.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                ids?: string;
+                /**
+                 * @description Add `progress` to each run.
+                 * @example progress
+                 */
+                include?: "progress";
+                /**
+                 * @description Only runs with this label, `key:value`; several mean all of them.
+                 * @example [
+                 *       "team:shop"
+                 *     ]
+                 */
+                label?: string[];
+                /**
+                 * @description How many at most, 1 to 200.
+                 * @example 50
+                 */
+                limit?: number;
+                /**
+                 * @description Only runs made from this run by retry, rerun or fork.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                origin?: string;
+                /**
+                 * @description Only runs that this run started, with the pages of its maps.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                parent?: string;
+                /**
+                 * @description Only the run that this request id started.
+                 * @example order-123
+                 */
+                request_id?: string;
+                /**
+                 * @description Newest first, or oldest first.
+                 * @example started_at
+                 */
+                sort?: "-started_at" | "started_at";
+                /**
+                 * @description Only open runs at this stage; several mean any of them.
+                 * @example [
+                 *       "waiting",
+                 *       "person"
+                 *     ]
+                 */
+                stage?: ("queued" | "running" | "waiting" | "person" | "child" | "sleeping" | "retrying" | "delayed" | "paused" | "uncertain")[];
+                /**
+                 * @description Only runs accepted at this instant or later.
+                 * @example 2026-02-22T00:00:00Z
+                 */
+                started_after?: string;
+                /**
+                 * @description Only runs accepted before this instant.
+                 * @example 2026-02-23T00:00:00Z
+                 */
+                started_before?: string;
+                /**
+                 * @description Only runs with this status; several mean any of them. `active` are runs that have not ended, `performing` runs that a node owns, `ready` runs that no node owns and that are not paused.
+                 * @example [
+                 *       "failed",
+                 *       "timeout"
+                 *     ]
+                 */
+                status?: ("pending" | "running" | "paused" | "completed" | "failed" | "cancelled" | "timeout" | "active" | "ready" | "performing")[];
+                /**
+                 * @description Only runs with this text, whatever the case of letters, in the name of the workflow, the hero's id, the value of a label, the error, the request id or the step they wait at; or with this id, or its last 6 or more digits.
+                 * @example payment
+                 */
+                text?: string;
+                /**
+                 * @description Only runs started by this: api, cron, webhook, event, manual, map, or a trigger's id.
+                 * @example cron
+                 */
+                trigger?: string;
+                /**
+                 * @description Only runs of this version of their workflow.
+                 * @example 3
+                 */
+                version?: number;
+                /**
+                 * @description A saved view: `running`, `waiting` (for a callback or an answer), `person`, `failed`, `failing` (failed within 24 hours), `stuck` (due for an hour and taken by no node, or its node is gone), `paused`.
+                 * @example failing
+                 */
+                view?: "running" | "waiting" | "person" | "failed" | "failing" | "stuck" | "paused";
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The rule's id or its key.
+                 * @example order-status-notification
+                 */
+                rule: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the list. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SearchPage_detent.documents.runs.RunSummary_"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    listRuleFirings: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the page before. It belongs to this list, filter and order. */
+                cursor?: string;
+                /**
+                 * @description How many at most, 1 to 200.
+                 * @example 50
+                 */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The rule's id or its key.
+                 * @example order-status-notification
+                 */
+                rule: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the list. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleFiringDocumentPage"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    saveRuleFull: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Save a draft: anything that can be read, with its problems.
+                 * @example false
+                 */
+                draft?: boolean;
+                /**
+                 * @description Check everything that a save checks, and store nothing.
+                 * @example true
+                 */
+                validate_only?: boolean;
+            };
+            header?: {
+                /**
+                 * @description The `ETag` of the state that may be replaced. If it has changed, 412 with who changed it, when and what.
+                 * @example "v1.1771754700000000"
+                 */
+                "If-Match"?: string;
+            };
+            path: {
+                /**
+                 * @description The rule's id or its key.
+                 * @example order-status-notification
+                 */
+                rule: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    actions?: Record<string, unknown>[];
+                    canvas_layout?: Record<string, unknown>;
+                    description?: string;
+                    edges?: Record<string, unknown>[];
+                    entity_id?: string;
+                    is_active?: boolean;
+                    name?: string;
+                    trigger_conditions?: Record<string, unknown>;
+                    trigger_type_id?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The rule as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description It has changed since it was read. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The body is larger than its limit. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    listRuleHistory: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the page before. It belongs to this list, filter and order. */
+                cursor?: string;
+                /**
+                 * @description How many at most, 1 to 200.
+                 * @example 50
+                 */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The rule's id or its key.
+                 * @example order-status-notification
+                 */
+                rule: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the list. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleVersionDocumentPage"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    changeLayout: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The rule's id or its key.
+                 * @example order-status-notification
+                 */
+                rule: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": Record<string, unknown>;
+            };
+        };
+        responses: {
+            /** @description The layout as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LayoutDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The body is larger than its limit. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    listRecentMatches: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The rule's id or its key.
+                 * @example order-status-notification
+                 */
+                rule: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The last 50 events of its entity. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecentEventDocumentPage"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    listRuleRuns: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the page before. It belongs to this list, filter and order. */
+                cursor?: string;
+                /**
+                 * @description Only runs whose error has this text, whatever the case of letters.
+                 * @example refused
+                 */
+                error?: string;
+                /**
+                 * @description Only runs about this, `type:id`.
+                 * @example order:123
+                 */
+                hero?: string;
+                /**
+                 * @description Only these runs: up to 200 ids with commas.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                ids?: string;
+                /**
+                 * @description Add `progress` to each run.
+                 * @example progress
+                 */
+                include?: "progress";
+                /**
+                 * @description Only runs with this label, `key:value`; several mean all of them.
+                 * @example [
+                 *       "team:shop"
+                 *     ]
+                 */
+                label?: string[];
+                /**
+                 * @description How many at most, 1 to 200.
+                 * @example 50
+                 */
+                limit?: number;
+                /**
+                 * @description Only runs made from this run by retry, rerun or fork.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                origin?: string;
+                /**
+                 * @description Only runs that this run started, with the pages of its maps.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                parent?: string;
+                /**
+                 * @description Only the run that this request id started.
+                 * @example order-123
+                 */
+                request_id?: string;
+                /**
+                 * @description Newest first, or oldest first.
+                 * @example started_at
+                 */
+                sort?: "-started_at" | "started_at";
+                /**
+                 * @description Only open runs at this stage; several mean any of them.
+                 * @example [
+                 *       "waiting",
+                 *       "person"
+                 *     ]
+                 */
+                stage?: ("queued" | "running" | "waiting" | "person" | "child" | "sleeping" | "retrying" | "delayed" | "paused" | "uncertain")[];
+                /**
+                 * @description Only runs accepted at this instant or later.
+                 * @example 2026-02-22T00:00:00Z
+                 */
+                started_after?: string;
+                /**
+                 * @description Only runs accepted before this instant.
+                 * @example 2026-02-23T00:00:00Z
+                 */
+                started_before?: string;
+                /**
+                 * @description Only runs with this status; several mean any of them. `active` are runs that have not ended, `performing` runs that a node owns, `ready` runs that no node owns and that are not paused.
+                 * @example [
+                 *       "failed",
+                 *       "timeout"
+                 *     ]
+                 */
+                status?: ("pending" | "running" | "paused" | "completed" | "failed" | "cancelled" | "timeout" | "active" | "ready" | "performing")[];
+                /**
+                 * @description Only runs with this text, whatever the case of letters, in the name of the workflow, the hero's id, the value of a label, the error, the request id or the step they wait at; or with this id, or its last 6 or more digits.
+                 * @example payment
+                 */
+                text?: string;
+                /**
+                 * @description Only runs started by this: api, cron, webhook, event, manual, map, or a trigger's id.
+                 * @example cron
+                 */
+                trigger?: string;
+                /**
+                 * @description Only runs of this version of their workflow.
+                 * @example 3
+                 */
+                version?: number;
+                /**
+                 * @description A saved view: `running`, `waiting` (for a callback or an answer), `person`, `failed`, `failing` (failed within 24 hours), `stuck` (due for an hour and taken by no node, or its node is gone), `paused`.
+                 * @example failing
+                 */
+                view?: "running" | "waiting" | "person" | "failed" | "failing" | "stuck" | "paused";
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The rule's id or its key.
+                 * @example order-status-notification
+                 */
+                rule: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the list. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SearchPage_detent.documents.runs.RunSummary_"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    listRuleVersions: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the page before. It belongs to this list, filter and order. */
+                cursor?: string;
+                /**
+                 * @description How many at most, 1 to 200.
+                 * @example 50
+                 */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The rule's id or its key.
+                 * @example order-status-notification
+                 */
+                rule: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the list. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleVersionDocumentPage"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    getRuleVersion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The number of a version.
+                 * @example 1
+                 */
+                number: string;
+                /**
+                 * @description The rule's id or its key.
+                 * @example order-status-notification
+                 */
+                rule: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The rule as it was. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleDocumentAnswer"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    restoreRule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the state that may be replaced. If it has changed, 412 with who changed it, when and what.
+                 * @example "v1.1771754700000000"
+                 */
+                "If-Match"?: string;
+            };
+            path: {
+                /**
+                 * @description The number of a version.
+                 * @example 1
+                 */
+                number: string;
+                /**
+                 * @description The rule's id or its key.
+                 * @example order-status-notification
+                 */
+                rule: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The rule as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleDocumentAnswer"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description It has changed since it was read. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    createRuleFull: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Save a draft: anything that can be read, with its problems.
+                 * @example false
+                 */
+                draft?: boolean;
+                /**
+                 * @description Check everything that a save checks, and store nothing.
+                 * @example true
+                 */
+                validate_only?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    actions?: Record<string, unknown>[];
+                    canvas_layout?: Record<string, unknown>;
+                    description?: string;
+                    edges?: Record<string, unknown>[];
+                    entity_id?: string;
+                    is_active?: boolean;
+                    name?: string;
+                    trigger_conditions?: Record<string, unknown>;
+                    trigger_type_id?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description With `validate_only`: the rule would be saved. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CheckedRuleDocumentAnswer"];
+                };
+            };
+            /** @description The rule was created. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The body is larger than its limit. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    matchRules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Any JSON value. */
+                    actor?: unknown;
+                    /** @description The record; `null` if there is none. */
+                    after?: Record<string, unknown>;
+                    /** @description When it was changed; by default now. */
+                    at?: string;
+                    /** @description The record; `null` if there is none. */
+                    before?: Record<string, unknown>;
+                    entity: string;
+                    /** @description A repeated id starts nothing again. */
+                    event_id?: string;
+                    /** @description The id of the record; by default its field `id`. */
+                    id?: string;
+                    /** @enum {string} */
+                    operation: "create" | "update" | "delete";
+                    rule?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description One answer for each rule. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleMatchDocumentPage"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -13190,6 +18019,35 @@ export interface operations {
             };
         };
     };
+    listTriggerTypes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All trigger types. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TriggerTypeDocumentPage"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
     listTriggers: {
         parameters: {
             query?: {
@@ -14428,12 +19286,16 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
+                    actions?: Record<string, unknown>[];
+                    edges?: Record<string, unknown>[];
                     id?: string;
                     name?: string;
                     nodes?: Record<string, unknown>[];
                     tasks?: Record<string, unknown>;
                 };
                 "application/yaml": {
+                    actions?: Record<string, unknown>[];
+                    edges?: Record<string, unknown>[];
                     id?: string;
                     name?: string;
                     nodes?: Record<string, unknown>[];
@@ -14594,12 +19456,16 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
+                    actions?: Record<string, unknown>[];
+                    edges?: Record<string, unknown>[];
                     id?: string;
                     name?: string;
                     nodes?: Record<string, unknown>[];
                     tasks?: Record<string, unknown>;
                 };
                 "application/yaml": {
+                    actions?: Record<string, unknown>[];
+                    edges?: Record<string, unknown>[];
                     id?: string;
                     name?: string;
                     nodes?: Record<string, unknown>[];
@@ -15556,12 +20422,16 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
+                    actions?: Record<string, unknown>[];
+                    edges?: Record<string, unknown>[];
                     id?: string;
                     name?: string;
                     nodes?: Record<string, unknown>[];
                     tasks?: Record<string, unknown>;
                 };
                 "application/yaml": {
+                    actions?: Record<string, unknown>[];
+                    edges?: Record<string, unknown>[];
                     id?: string;
                     name?: string;
                     nodes?: Record<string, unknown>[];
@@ -17044,6 +21914,436 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Health"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    listReferenceActionTypes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All action types. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActionTypeDocument"][];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    listReferenceEntities: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All entities. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EntityDocument"][];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    getFullRule: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The number of a version; the current one by default.
+                 * @example 1
+                 */
+                version?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The rule's id or its key.
+                 * @example order-status-notification
+                 */
+                rule: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The rule. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleDocument"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    saveFullRule: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Check everything that a save checks, and store nothing.
+                 * @example true
+                 */
+                validate_only?: boolean;
+            };
+            header?: {
+                /**
+                 * @description The `ETag` of the state that may be replaced. If it has changed, 412 with who changed it, when and what.
+                 * @example "v1.1771754700000000"
+                 */
+                "If-Match"?: string;
+            };
+            path: {
+                /**
+                 * @description The rule's id or its key.
+                 * @example order-status-notification
+                 */
+                rule: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    actions?: Record<string, unknown>[];
+                    canvas_layout?: Record<string, unknown>;
+                    description?: string;
+                    edges?: Record<string, unknown>[];
+                    entity_id?: string;
+                    is_active?: boolean;
+                    name?: string;
+                    trigger_conditions?: Record<string, unknown>;
+                    trigger_type_id?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The rule as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleDocument"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description It has changed since it was read. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The body is larger than its limit. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    changeLayoutBare: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The rule's id or its key.
+                 * @example order-status-notification
+                 */
+                rule: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": Record<string, unknown>;
+            };
+        };
+        responses: {
+            /** @description The layout as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LayoutDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The body is larger than its limit. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    createFullRule: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Check everything that a save checks, and store nothing.
+                 * @example true
+                 */
+                validate_only?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    actions?: Record<string, unknown>[];
+                    canvas_layout?: Record<string, unknown>;
+                    description?: string;
+                    edges?: Record<string, unknown>[];
+                    entity_id?: string;
+                    is_active?: boolean;
+                    name?: string;
+                    trigger_conditions?: Record<string, unknown>;
+                    trigger_type_id?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description With `validate_only`: the rule would be saved. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CheckedRuleDocument"];
+                };
+            };
+            /** @description The rule was created. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleDocument"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The body is larger than its limit. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    listReferenceTriggerTypes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All trigger types. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TriggerTypeDocument"][];
                 };
             };
             /** @description Not available now; try again after `Retry-After` seconds. */
