@@ -111,7 +111,8 @@ async def build_app(
         stack.push_async_callback(triggers.entities.close)
         app = App(settings, store, engine, commands, triggers, feeds, base_url, local_url)
         stack.push_async_callback(app.drain)
-        start_background(Retention(store, clock, settings.retention, settings.dead_letter_retention), stack)
+        keep = settings.retention, settings.dead_letter_retention, settings.alert_retention
+        start_background(Retention(store, clock, *keep), stack)
         yield app
 
 

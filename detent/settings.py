@@ -175,6 +175,7 @@ class Settings:
         _retention, (), "how long ended runs are stored, such as completed=30d,failed=90d; by default for ever"
     )
     dead_letter_retention: int = _setting(_span, 90 * 86_400, "how long dead letters are stored, in seconds or as 90d")
+    alert_retention: int = _setting(_span, 90 * 86_400, "how long resolved alerts are stored, in seconds or as 90d")
     outbox_urls: tuple[str, ...] = _setting(
         _names,
         (),

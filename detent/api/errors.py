@@ -16,12 +16,12 @@ from litestar import Request, Response
 from litestar.exceptions import HTTPException
 
 from detent.api.rehearsal import rehearsal_document
-from detent.api.rules import changed_document
-from detent.commands.rules.save import ChangedMeanwhile
+from detent.api.rules import stale_document
+from detent.commands.rules.save import StaleRule
 from detent.documents.answers import FieldProblem
 from detent.documents.refusals import Details, Refusal
 from detent.documents.rehearsal import RehearsalDocument
-from detent.documents.rules import ChangedMeanwhileDocument
+from detent.documents.rules import StaleRuleDocument
 from detent.errors import (
     AlreadyActive,
     CommitUnknown,
@@ -99,7 +99,7 @@ def refuse(
     problems: Iterable[Problem] = (),
     run_id: str | None = None,
     rehearsal: RehearsalDocument | None = None,
-    current: ChangedMeanwhileDocument | None = None,
+    current: StaleRuleDocument | None = None,
     headers: dict[str, str] | None = None,
 ) -> Response[Refusal]:
     """Build the answer for an error."""
@@ -138,7 +138,7 @@ def answer_of(error: Exception, method: str, path: str) -> Response[Refusal]:
     run_id = error.run if isinstance(error, AlreadyActive) else None
     failed = error.rehearsal if isinstance(error, RehearsalFailed) else None
     rehearsal = None if failed is None else rehearsal_document(failed)
-    current = changed_document(error.row, error.changes) if isinstance(error, ChangedMeanwhile) else None
+    current = stale_document(error.row, error.changes) if isinstance(error, StaleRule) else None
     if current is not None:
         headers = {"ETag": current.etag}
     return refuse(

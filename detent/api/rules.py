@@ -9,12 +9,11 @@ from typing import Any, Final
 import msgspec
 
 from detent.api.etags import etag_of
-from detent.commands.rules.changes import RuleChanges
-from detent.commands.rules.save import CheckedRule, Rule
+from detent.commands.rules.changes import RuleDiff
+from detent.commands.rules.save import RuleCheck, RuleView
 from detent.documents.rules import (
     ActionTemplateDocument,
     AlertDocument,
-    ChangedMeanwhileDocument,
     CheckedRuleDocument,
     EntityDocument,
     RuleActionDifference,
@@ -26,6 +25,7 @@ from detent.documents.rules import (
     RuleEdgeDocument,
     RuleSummary,
     RuleVersionDocument,
+    StaleRuleDocument,
 )
 from detent.documents.workflows import FieldChangeDocument
 from detent.forms.rules.conditions import conditions_of
@@ -42,7 +42,7 @@ _OPTIONS: Final = frozenset(
 ) - {"warnings"}
 
 
-def rule_document(rule: Rule) -> RuleDocument:
+def rule_document(rule: RuleView) -> RuleDocument:
     """Build the document of a rule."""
     row, document = rule.row, rule.document
     conditions = document.get("trigger_conditions") or {}
@@ -113,7 +113,7 @@ def rule_summary(row: WorkflowRow) -> RuleSummary:
     )
 
 
-def checked_document(checked: CheckedRule) -> CheckedRuleDocument:
+def checked_document(checked: RuleCheck) -> CheckedRuleDocument:
     """Build the answer for a rule that a save would accept."""
     document = checked.document
     return CheckedRuleDocument(
@@ -125,7 +125,7 @@ def checked_document(checked: CheckedRule) -> CheckedRuleDocument:
     )
 
 
-def difference_document(changes: RuleChanges) -> RuleDifference:
+def difference_document(changes: RuleDiff) -> RuleDifference:
     """Build the document of what differs between two versions."""
     return RuleDifference(
         RuleActionDifferences(
@@ -148,9 +148,9 @@ def _fields(changes: tuple[FieldChange, ...]) -> list[FieldChangeDocument]:
     ]
 
 
-def changed_document(row: WorkflowRow, changes: RuleChanges | None) -> ChangedMeanwhileDocument:
+def stale_document(row: WorkflowRow, changes: RuleDiff | None) -> StaleRuleDocument:
     """Build what a caller gets that named another state of a rule than the current one."""
-    return ChangedMeanwhileDocument(
+    return StaleRuleDocument(
         etag=etag_of(row),
         version=row.version,
         updated_by=row.updated_by,
@@ -159,7 +159,7 @@ def changed_document(row: WorkflowRow, changes: RuleChanges | None) -> ChangedMe
     )
 
 
-def version_document(row: VersionRow, current: int, changes: RuleChanges | None = None) -> RuleVersionDocument:
+def version_document(row: VersionRow, current: int, changes: RuleDiff | None = None) -> RuleVersionDocument:
     """Build the document of a version of a rule."""
     facts = row.facts
     return RuleVersionDocument(

@@ -50,6 +50,24 @@ from detent.documents.connectors import (
 )
 from detent.documents.journal import EntryDocument, PastAttemptDocument, ProbeDocument, StepFailure, TimelineEntry
 from detent.documents.rehearsal import RehearsalDocument, RehearsalProgressDocument
+from detent.documents.rules import (
+    ActionTemplateDocument,
+    ActionTypeDocument,
+    AlertDocument,
+    CheckedRuleDocument,
+    DeletedRuleDocument,
+    EntityDocument,
+    LayoutDocument,
+    RuleActionDocument,
+    RuleDifference,
+    RuleDocument,
+    RuleDraftDocument,
+    RuleEdgeDocument,
+    RuleSummary,
+    RuleVersionDocument,
+    StaleRuleDocument,
+    TriggerTypeDocument,
+)
 from detent.documents.runs import (
     AttemptDocument,
     BulkDocument,
@@ -96,6 +114,22 @@ __all__ = [
     "RunFilter",
     # documents
     "ActionChangeDocument",
+    "ActionTemplateDocument",
+    "ActionTypeDocument",
+    "AlertDocument",
+    "CheckedRuleDocument",
+    "DeletedRuleDocument",
+    "EntityDocument",
+    "LayoutDocument",
+    "RuleActionDocument",
+    "RuleDifference",
+    "RuleDocument",
+    "RuleDraftDocument",
+    "RuleEdgeDocument",
+    "RuleSummary",
+    "RuleVersionDocument",
+    "StaleRuleDocument",
+    "TriggerTypeDocument",
     "AttemptDocument",
     "BackfillDocument",
     "BackfilledSlot",

@@ -12,9 +12,13 @@ from yarl import URL
 
 from detent.client.calls import Answer, Request, RetryPolicy, server_url
 from detent.client.client import (
+    AsyncActionTemplates,
+    AsyncAlerts,
     AsyncConnectors,
     AsyncDocumentTemplates,
+    AsyncEntities,
     AsyncLetters,
+    AsyncRules,
     AsyncTriggers,
     AsyncWorkflows,
     AsyncWorkflowTemplates,
@@ -52,6 +56,10 @@ class AsyncClient(ClientOperations, Awaiting):
         self.dead_letters = AsyncLetters(self.driver)
         self.workflow_templates = AsyncWorkflowTemplates(self.driver)
         self.document_templates = AsyncDocumentTemplates(self.driver)
+        self.rules = AsyncRules(self.driver)
+        self.entities = AsyncEntities(self.driver)
+        self.alerts = AsyncAlerts(self.driver)
+        self.action_templates = AsyncActionTemplates(self.driver)
 
     def run(self, id: str) -> RunHandle:  # noqa: A002
         """Return the handle of a run. It sends no request yet."""

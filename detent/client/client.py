@@ -8,7 +8,17 @@ from inspect import signature
 from types import TracebackType
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
-from detent.client import connectors, dead_letters, entity_events, overviews, stream, templates, triggers, workflows
+from detent.client import (
+    connectors,
+    dead_letters,
+    entity_events,
+    overviews,
+    rules,
+    stream,
+    templates,
+    triggers,
+    workflows,
+)
 from detent.client import runs as run_calls
 from detent.client.calls import ManyAnswers, OneAnswer, RetryPolicy, server_url
 from detent.client.drivers import PROCESS, AsyncDriver, Driver
@@ -326,6 +336,94 @@ class AsyncLetters(LetterOperations, Awaiting):
     """`client.dead_letters`"""
 
 
+class RuleOperations:
+    """The operations on rules and their parts."""
+
+    list = streams(rules.list_all)
+    get = asks(rules.get)
+    create = asks(rules.create)
+    save = asks(rules.save)
+    validate = asks(rules.validate)
+    save_draft = asks(rules.save_draft)
+    activate = asks(rules.activate)
+    deactivate = asks(rules.deactivate)
+    delete = asks(rules.delete)
+    save_layout = asks(rules.save_layout)
+    versions = streams(rules.versions)
+    history = streams(rules.history)
+    restore = asks(rules.restore)
+    runs = streams(rules.runs)
+    add_action = asks(rules.add_action)
+    change_action = asks(rules.change_action)
+    remove_action = asks(rules.remove_action)
+    add_edge = asks(rules.add_edge)
+    change_edge = asks(rules.change_edge)
+    remove_edge = asks(rules.remove_edge)
+    trigger_types = streams(rules.trigger_types)
+    action_types = streams(rules.action_types)
+
+
+class Rules(RuleOperations, Blocking):
+    """`client.rules`"""
+
+
+class AsyncRules(RuleOperations, Awaiting):
+    """`client.rules`"""
+
+
+class EntityOperations:
+    """The operations on entities."""
+
+    list = streams(rules.list_entities)
+    get = asks(rules.get_entity)
+    create = asks(rules.create_entity)
+    change = asks(rules.change_entity)
+    delete = asks(rules.delete_entity)
+
+
+class Entities(EntityOperations, Blocking):
+    """`client.entities`"""
+
+
+class AsyncEntities(EntityOperations, Awaiting):
+    """`client.entities`"""
+
+
+class AlertOperations:
+    """The operations on alerts."""
+
+    list = streams(rules.list_alerts)
+    get = asks(rules.get_alert)
+    acknowledge = asks(rules.acknowledge_alert)
+    resolve = asks(rules.resolve_alert)
+
+
+class Alerts(AlertOperations, Blocking):
+    """`client.alerts`"""
+
+
+class AsyncAlerts(AlertOperations, Awaiting):
+    """`client.alerts`"""
+
+
+class ActionTemplateOperations:
+    """The operations on action templates."""
+
+    list = streams(rules.list_templates)
+    get = asks(rules.get_template)
+    create = asks(rules.create_template)
+    replace = asks(rules.replace_template)
+    delete = asks(rules.delete_template)
+
+
+class ActionTemplates(ActionTemplateOperations, Blocking):
+    """`client.action_templates`"""
+
+
+class AsyncActionTemplates(ActionTemplateOperations, Awaiting):
+    """`client.action_templates`"""
+
+
 class WorkflowTemplateOperations:
     """The operations on workflow templates."""
 
@@ -414,6 +512,10 @@ class Client(ClientOperations, Blocking):
         self.dead_letters = Letters(self.driver)
         self.workflow_templates = WorkflowTemplates(self.driver)
         self.document_templates = DocumentTemplates(self.driver)
+        self.rules = Rules(self.driver)
+        self.entities = Entities(self.driver)
+        self.alerts = Alerts(self.driver)
+        self.action_templates = ActionTemplates(self.driver)
 
     def run(self, id: str) -> SyncRunHandle:  # noqa: A002
         """Return the handle of a run. It sends no request yet."""

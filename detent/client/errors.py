@@ -10,7 +10,7 @@
     |  |  |- AlreadyActive     the hero has an active run of that workflow: `run_id`
     |  |  `- RehearsalFailed   a strict publish was refused: `rehearsal`
     |  |- Gone                 410
-    |  |- PreconditionFailed   412: it has changed since it was read
+    |  |- PreconditionFailed   412: it has changed since it was read; of a rule `current` says who, when and what
     |  |- TooLarge             413
     |  |- LimitExceeded        429: too many requests
     |  |- Unavailable          502, 503, 504: not available now
@@ -34,6 +34,7 @@ import msgspec
 from detent import errors
 from detent.documents.refusals import Details, Refusal
 from detent.documents.rehearsal import RehearsalDocument
+from detent.documents.rules import StaleRuleDocument
 from detent.documents.runs import RunDocument, StepDocument
 from detent.errors import DetentError, Problem
 
@@ -54,9 +55,11 @@ class ApiError(DetentError):
         retry_after: float = 0.0,
         run_id: str = "",
         rehearsal: RehearsalDocument | None = None,
+        current: StaleRuleDocument | None = None,
     ) -> None:
         Exception.__init__(self, message)
         self.status, self.error, self.code, self.rehearsal = status, error, code, rehearsal
+        self.current = current
         self.problems, self.retry_after, self.run_id = tuple(problems), retry_after, run_id
 
     def __str__(self) -> str:
@@ -224,6 +227,7 @@ def refusal(status: int, headers: Mapping[str, str], body: bytes) -> ApiError | 
         retry_after=after,
         run_id=details.run_id or "",
         rehearsal=details.rehearsal,
+        current=details.current,
     )
 
 

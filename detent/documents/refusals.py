@@ -6,7 +6,7 @@ import msgspec
 
 from detent.documents.answers import FieldProblem
 from detent.documents.rehearsal import RehearsalDocument
-from detent.documents.rules import ChangedMeanwhileDocument
+from detent.documents.rules import StaleRuleDocument
 
 
 class Details(msgspec.Struct, omit_defaults=True):
@@ -17,7 +17,7 @@ class Details(msgspec.Struct, omit_defaults=True):
     validation_errors: list[FieldProblem] = []
     run_id: str | None = None
     rehearsal: RehearsalDocument | None = None
-    current: ChangedMeanwhileDocument | None = None
+    current: StaleRuleDocument | None = None
 
 
 class Refusal(msgspec.Struct, omit_defaults=True):

@@ -175,7 +175,7 @@ class RuleDifference(msgspec.Struct):
     settings: list[FieldChangeDocument]
 
 
-class ChangedMeanwhileDocument(msgspec.Struct, kw_only=True):
+class StaleRuleDocument(msgspec.Struct, kw_only=True):
     """The state in place of the one that `If-Match` names: who changed it, when, and what differs from the version that
     the caller has. The difference is null if that version is not known."""
 

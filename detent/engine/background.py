@@ -19,6 +19,7 @@ from detent.run.journal import family_in
 from detent.store.letters import LetterStore
 from detent.store.protocol import CommandStore, Hints, MaintenanceStore, NodeStore, Store
 from detent.store.rows import NO_ID, MessageKind
+from detent.store.rule_protocol import AlertStore
 
 
 class Poller(Protocol):
@@ -87,13 +88,13 @@ RETENTION_INTERVAL: Final = 60.0
 COMPACT_INTERVAL: Final = 3600.0
 
 
-class RetentionStore(MaintenanceStore, LetterStore, Protocol):
+class RetentionStore(MaintenanceStore, LetterStore, AlertStore, Protocol):
     """The verbs that retention needs."""
 
 
 class Retention:
-    """The poller that deletes old runs and dead letters. `keep` has pairs of (status, seconds that such runs are
-    stored), and `letters` is how many seconds dead letters are stored.
+    """The poller that deletes old runs, dead letters and resolved alerts. `keep` has pairs of (status, seconds that
+    such runs are stored), `letters` and `alerts` are how many seconds dead letters and resolved alerts are stored.
 
     If `keep` is empty, it deletes no run, and calls `tidy` of the store.
     """
@@ -101,9 +102,15 @@ class Retention:
     name = "retention"
 
     def __init__(
-        self, store: RetentionStore, clock: Clock, keep: Sequence[tuple[str, int]], letters: int | None = None
+        self,
+        store: RetentionStore,
+        clock: Clock,
+        keep: Sequence[tuple[str, int]],
+        letters: int | None = None,
+        alerts: int | None = None,
     ) -> None:
         self._store, self._clock, self._keep, self._letters = store, clock, tuple(keep), letters
+        self._alerts = alerts
         self._deleted = 0  # runs, since the last compaction
         self._compacted: float | None = None
 
@@ -118,6 +125,10 @@ class Retention:
         if self._letters is not None:
             before = now - micros(self._letters)
             if await self._store.prune_letters(before=before, limit=BATCH) == BATCH:
+                return PAUSE
+        if self._alerts is not None:
+            before = now - micros(self._alerts)
+            if await self._store.prune_alerts(before=before, limit=BATCH) == BATCH:
                 return PAUSE
         await self._compact_if_worth()
         await self._store.tidy()

@@ -84,8 +84,8 @@ class RuleFacts:
     `delete`; none of a rule that is scheduled or started by hand. `condition` is the conditions as one expression over
     `before` and `after`, `None` if there are none; `conditions` is how they were written. `reads` are the fields of
     the entity that the rule reads, each with its place in the document. `branches` are the steps of actions of the
-    catalog whose output decides a branch, each with the place of that branch. `ids` are the steps with the ids of their
-    actions. `overlap` is `queue` if the runs of one record begin one after the other."""
+    catalog whose output decides a branch, each with the place of that branch. `is_ordered`: the runs of one record
+    begin one after the other. `ids` are the steps with the ids of their actions."""
 
     entity: str | None
     trigger_type: str
@@ -94,13 +94,13 @@ class RuleFacts:
     conditions: Mapping[str, Any] = field(default_factory=dict)
     reads: tuple[tuple[str, str], ...] = ()
     branches: tuple[tuple[str, str], ...] = ()
+    is_ordered: bool = False
     ids: tuple[tuple[str, str], ...] = ()
-    overlap: str | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Return what a matcher needs to know of the rule."""
-        facts = {"entity": self.entity, "trigger_type": self.trigger_type, "conditions": dict(self.conditions)}
-        return facts if self.overlap is None else {**facts, "overlap": self.overlap}
+        order = {"overlap": "queue"} if self.is_ordered else {}
+        return {"entity": self.entity, "trigger_type": self.trigger_type, "conditions": dict(self.conditions), **order}
 
 
 @dataclass(frozen=True, slots=True)

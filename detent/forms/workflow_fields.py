@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
+from enum import StrEnum
 from typing import Any, Final
 
 from detent.forms.compiled import TriggerDefinition, TriggerType
@@ -15,6 +16,13 @@ DEFAULT_QUEUE: Final = "default"
 _LONGEST_DESCRIPTION: Final = 10_000
 _MOST_LABELS: Final = 64
 _LONGEST_LABEL: Final = 200
+
+
+class OnUnhandled(StrEnum):
+    """What a failure does that takes no edge: it ends the run, or the other branches go on."""
+
+    FAIL = "fail"
+    SETTLE = "settle"
 
 
 def read_description(fields: Fields) -> str | None:

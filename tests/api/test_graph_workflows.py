@@ -25,7 +25,7 @@ async def test_a_form_without_a_schema_is_not_found(detent: Detent) -> None:
         answer = await detent.call("GET", f"/api/v1/schemas/{form}")
         assert answer.status == 404, form
     assert (await detent.call("GET", "/api/v1/schemas/steps")).json["message"] == (
-        "there is no JSON Schema of the form 'steps'; there is one of: graph"
+        "there is no JSON Schema of the form 'steps'; there is one of: graph, rule"
     )
 
 

@@ -24,7 +24,7 @@ RULES = {
     ),
     ("Dialects do not know each other", "modules"): ("store.sql.sqlite", "store.sql.postgres", "store.sql.mysql"),
     ("Forms do not know each other", "modules"): (
-        "forms.steps", "forms.graph", "forms.rule",
+        "forms.steps", "forms.graph", "forms.rules",
     ),
 }  # fmt: skip
 

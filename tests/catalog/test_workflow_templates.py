@@ -70,6 +70,8 @@ def test_a_value_in_an_expression_is_a_literal(value: Any) -> None:
         ("nodes", 0, "expression"),
         ("nodes", 0, "edges", 0, "condition"),
         ("trigger", "condition"),
+        ("actions", 0, "action_config", "expression"),
+        ("actions", 0, "repeat", "until"),
     ],
 )
 def test_every_condition_of_a_form_takes_literals(place: tuple[str | int, ...]) -> None:

@@ -18,6 +18,10 @@ PAIRS = [
     (Client("http://x").triggers, AsyncClient("http://x").triggers),
     (Client("http://x").workflow_templates, AsyncClient("http://x").workflow_templates),
     (Client("http://x").document_templates, AsyncClient("http://x").document_templates),
+    (Client("http://x").rules, AsyncClient("http://x").rules),
+    (Client("http://x").entities, AsyncClient("http://x").entities),
+    (Client("http://x").alerts, AsyncClient("http://x").alerts),
+    (Client("http://x").action_templates, AsyncClient("http://x").action_templates),
     (Client("http://x").run("run_1"), AsyncClient("http://x").run("run_1")),
 ]
 ROOT = Path(__file__).parents[2]
@@ -38,7 +42,7 @@ def test_both_faces_have_the_same_methods_with_the_same_parameters(blocking: obj
     assert {name: without_result(found) for name, found in one.items()} == {
         name: without_result(found) for name, found in other.items()
     }
-    assert len(one) >= 5
+    assert len(one) >= 4
 
 
 def test_a_method_of_a_run_does_not_ask_for_the_run() -> None:
@@ -59,6 +63,10 @@ def test_a_method_of_a_run_does_not_ask_for_the_run() -> None:
         client.TriggerOperations,
         client.WorkflowTemplateOperations,
         client.DocumentTemplateOperations,
+        client.RuleOperations,
+        client.EntityOperations,
+        client.AlertOperations,
+        client.ActionTemplateOperations,
     ],
 )
 def test_every_operation_says_what_it_does(kind: type) -> None:

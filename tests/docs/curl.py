@@ -10,7 +10,7 @@ import aiohttp
 
 SERVER: Final = "http://127.0.0.1:8080"
 #: What differs from run to run: ids, instants, and texts with an ellipsis in them.
-_ID: Final = re.compile(r"(run|wf)_01k…")
+_ID: Final = re.compile(r"[a-z]+_01k…")
 _INSTANT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 PATIENCE: Final = 300.0
 

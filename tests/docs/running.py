@@ -73,6 +73,8 @@ def local(document: dict[str, Any], server: str) -> dict[str, Any]:
     """The definition with the server in the place of every host, and with sleeps that a test can wait for."""
     if "nodes" in document:
         return document | {"nodes": [_local_node(node, server) for node in document["nodes"]]}
+    if "actions" in document:
+        return document | {"actions": [_local_action(action, server) for action in document["actions"]]}
     tasks = {name: _local_step(step, server) for name, step in document["tasks"].items()}
     return document | {"tasks": tasks}
 
@@ -85,6 +87,16 @@ def _local_node(node: dict[str, Any], server: str) -> dict[str, Any]:
         case "core.delay":
             return node | {"parameters": {"duration": "20ms"}}
     return node
+
+
+def _local_action(action: dict[str, Any], server: str) -> dict[str, Any]:
+    given = action["action_config"]
+    match action.get("action_type"):
+        case "call":
+            return action | {"action_config": given | {"url": _HOST.sub(server, given["url"], count=1)}}
+        case "delay" if "{{" not in str(given):
+            return action | {"action_config": {"duration": "20ms"}}
+    return action
 
 
 def _local_step(step: dict[str, Any], server: str) -> dict[str, Any]:

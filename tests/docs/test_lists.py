@@ -18,6 +18,12 @@ from detent.catalog.gallery import gallery
 from detent.forms import kinds, triggers
 from detent.forms.graph import form as graph_form
 from detent.forms.graph import node as graph_node
+from detent.forms.rules import action as rule_action
+from detent.forms.rules import edge as rule_edge
+from detent.forms.rules import form as rule_form
+from detent.forms.rules.action_types import ACTION_TYPES
+from detent.forms.rules.conditions import Operator
+from detent.forms.rules.scope import ROOTS as RULE_NAMES
 from detent.forms.steps import form, step
 from detent.graph.model import Ending, OnCrash, StepKind
 from detent.observe import EVENTS
@@ -49,7 +55,7 @@ def test_every_kind_of_step_has_its_heading() -> None:
 
 def test_every_key_of_the_steps_form_has_a_row() -> None:
     rows = {row[0] for one in tables("steps.md") if one.header[0] == "key" for row in one.rows}
-    known = _words(form, "_FIELDS") | _words(step, "_ALL_FIELDS") | _words(step, "_BLOCK_FIELDS")
+    known = _words(form, "_FIELDS") | _words(step, "_ALL_FIELDS") | _words(kinds, "_RETRY_BLOCK")
     known |= _words(kinds, "_WAIT_FIELDS") | _words(triggers, "_BLOCK_FIELDS")
     known |= _words(triggers, "_SIGNATURE_FIELDS") | set(vars(step)["_REPEAT"].all())
     # Other spellings, and what a heading is about, stand in the text.
@@ -64,6 +70,23 @@ def test_every_key_of_the_graph_form_has_a_row() -> None:
     fields = [graph_node.NODE_FIELDS, graph_node.EDGE_FIELDS, graph_node.POLICY_FIELDS, graph_node.RETRY_FIELDS]
     fields += [graph_node.REPEAT_FIELDS.all(), graph_form.SNAPSHOT_FIELDS]
     assert rows == set(graph_form.FIELDS).union(*fields)
+
+
+def test_every_key_of_the_rule_form_has_a_row() -> None:
+    rows = {row[0] for one in tables("rules.md") if one.header[0] == "key" for row in one.rows}
+    assert rows == {*rule_form.FIELDS, *rule_action.ACTION_FIELDS, *rule_edge.EDGE_FIELDS}
+
+
+def test_every_word_of_a_rule_has_a_row() -> None:
+    assert set(table("rules.md", "operator", "true if", "value")) == set(Operator)
+    assert set(table("rules.md", "trigger_type", "when")) == set(rule_form.RuleTrigger)
+    assert set(table("rules.md", "edge_type", "taken")) == set(rule_edge.EdgeType)
+    names = {row[0] for one in tables("rules.md") if one.header == ("name", "value") for row in one.rows}
+    assert names == {"any field", *RULE_NAMES} - {"item", "index", "result"}
+    [types] = [one for one in tables("rules.md") if one.header == ("action_type", "does", "action_config")]
+    assert [row[0] for row in types.rows] == list(ACTION_TYPES)
+    for row in types.rows:
+        assert all(f"`{key}`" in f"`{row[2]}`" or key in row[2] for key in ACTION_TYPES[row[0]].keys), row
 
 
 def _words(module: object, name: str) -> set[str]:

@@ -20,9 +20,9 @@ SKIPPED_ENDINGS = {"skipped"}
 
 
 def definition_of(block: Block) -> dict[str, Any]:
-    """The definition of a block; a block without tasks or nodes holds some steps of one."""
+    """The definition of a block; a block without tasks, nodes or actions holds some steps of one."""
     document = read_definition(block.text, syntax="json" if block.language == "json" else "yaml")
-    return document if {"tasks", "nodes"} & set(document) else {"name": "some-steps", "tasks": document}
+    return document if {"tasks", "nodes", "actions"} & set(document) else {"name": "some-steps", "tasks": document}
 
 
 def is_workflow(block: Block) -> bool:
@@ -38,7 +38,9 @@ def is_workflow(block: Block) -> bool:
 WORKFLOWS = [block for block in blocks("yaml", "json") if is_workflow(block)]
 GOOD = [block for block in WORKFLOWS if block.remark("refused") is None]
 REFUSED = [block for block in WORKFLOWS if block.remark("refused") is not None]
-WHOLE = [block for block in GOOD if re.search(r'"(tasks|nodes)"|^(tasks|nodes):$', block.text, re.MULTILINE)]
+WHOLE = [
+    block for block in GOOD if re.search(r'"(tasks|nodes|actions)"|^(tasks|nodes|actions):$', block.text, re.MULTILINE)
+]
 
 
 def place(block: Block) -> str:

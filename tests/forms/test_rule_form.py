@@ -159,6 +159,14 @@ def test_what_a_matcher_needs_is_in_the_facts_of_a_start() -> None:
     assert conditions_of(facts["rule"]["conditions"]).anchor() == ("status", "shipped")
 
 
+def test_the_runs_of_one_record_may_be_ordered() -> None:
+    found = compiled(overlap="queue")
+    assert found.rule is not None
+    assert found.rule.is_ordered
+    assert found.start_facts()["rule"]["overlap"] == "queue"
+    assert "overlap" not in compiled(overlap="allow").start_facts()["rule"]
+
+
 @pytest.mark.parametrize(
     ("word", "operations"), [("on_create", ("create",)), ("on_update", ("update",)), ("on_delete", ("delete",))]
 )
@@ -260,11 +268,11 @@ KINDS: list[tuple[str, dict[str, Any], StepKind, dict[str, Any]]] = [
     ("shop.pay", {"id": 5}, StepKind.ACTION, {"action": "shop.pay", "with": {"id": 5}}),
     (
         "send_email",
-        {"recipients": "{{ people }}", "subject": "s", "body": "b", "cc": "ann@shop.example", "html": "<b>b</b>"},
+        {"recipients": "{{ people }}", "subject": "s", "body": "b", "cc": "ann@shop.example", "attachments": []},
         StepKind.ACTION,
         {
             "action": "email.send",
-            "with": {"to": "{{ people }}", "subject": "s", "text": "b", "cc": "ann@shop.example", "html": "<b>b</b>"},
+            "with": {"to": "{{ people }}", "subject": "s", "text": "b", "cc": "ann@shop.example", "attachments": []},
         },
     ),
     (

@@ -9,11 +9,13 @@ import pytest
 
 from detent.expressions import ExpressionError, compile_expression
 from detent.forms.rules.form import compile_rule
-from detent.planner.maps import outer_values
+from detent.planner import prepare
+from detent.planner.maps import outer_values, page_of
 from detent.planner.scope import build_scope, read_event
+from detent.run.journal import Page
 from detent.run.outcomes import Fail
 from tests.forms.rules import action, edge, rule, start, when
-from tests.planner.play import Play, play
+from tests.planner.play import Play, facts_of, play
 
 BEFORE = {"id": 7, "number": "A-7", "status": "paid", "total": 120, "first": "Ann", "gone": 1}
 AFTER = {
@@ -317,7 +319,11 @@ def test_a_page_of_a_map_has_the_fields_that_its_items_read() -> None:
         )
     ).graph
     run = play(graph, {"body": EVENT})
-    assert outer_values(run.prepared, run.state, 0) == {"number": "A-7", "before": {"status": "paid"}}
+    outer = outer_values(run.prepared, run.state, 0)
+    assert outer == {"number": "A-7", "before": {"status": "paid"}}
+    given = {"body": {"items": [{"sku": "x"}, {"sku": "y"}]}, "outer": outer}
+    page = Play(page_of(prepare(graph), Page("each", 0, 2)), facts_of(graph, given))
+    assert page.parameters("i1")["with"] == {"x": "y A-7 paid 1"}
 
 
 def test_a_rule_goes_on_after_its_node_died() -> None:

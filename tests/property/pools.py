@@ -15,11 +15,22 @@ import requests
 
 _SIZE: Final = 40
 _SECONDS: Final = 5.0
-_ID: Final = re.compile(r"\b(wf|run|trg|fir|dlt)_[0-9a-z]{26}\b")
+_ID: Final = re.compile(r"\b(wf|run|trg|fir|dlt|ent|act|edge|alt|atp)_[0-9a-z]{26}\b")
 _TOKEN: Final = re.compile(r"/wh/([\w.~-]{16,200})")
 _CURSOR: Final = re.compile(r'"next_cursor":\s*"([^"]{1,2000})"')
 _OWNED: Final = re.compile(r'"((?:run|fir)_[0-9a-z]{26})",\s*"(?:workflow|trigger)_id":\s*"((?:wf|trg)_[0-9a-z]{26})"')
-_POOL_OF: Final = {"wf": "workflow", "run": "run", "trg": "trigger", "fir": "firing", "dlt": "letter"}
+_POOL_OF: Final = {
+    "wf": "workflow",
+    "run": "run",
+    "trg": "trigger",
+    "fir": "firing",
+    "dlt": "letter",
+    "ent": "entity",
+    "act": "catalog",
+    "edge": "edge",
+    "alt": "alert",
+    "atp": "template",
+}
 #: The name of a parameter or a field, and the pool that has values for it.
 FED: Final[Mapping[str, str]] = {
     "workflow": "workflow",
@@ -32,6 +43,10 @@ FED: Final[Mapping[str, str]] = {
     "trigger_id": "trigger",
     "firing": "firing",
     "letter": "letter",
+    "rule": "workflow",
+    "entity": "entity",
+    "edge": "edge",
+    "alert": "alert",
     "template": "template",
     "template_set": "set",
     "set": "set",
@@ -75,7 +90,10 @@ FED_PATH: Final[Mapping[str, str]] = {"action": "catalog", "number": "version", 
 _WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     "catalog": ("core.echo", "slack.post-message", "github.create-issue"),
     "connector": ("slack", "github", "core"),
-    "form": ("steps", "graph"),
+    "entity": ("order", "customer"),
+    "edge": ("edge_01k5c1v6p2f7x8y9z0a1b2c3d4",),
+    "alert": ("alt_01k5c1v6p2f7x8y9z0a1b2c3d4",),
+    "form": ("steps", "graph", "rule"),
     "hero_type": ("order",),
     "hero_id": ("1",),
     "version": ("1",),

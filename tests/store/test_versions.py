@@ -54,9 +54,8 @@ async def numbers(store: Store, workflow: bytes) -> list[int]:
 async def test_a_text_that_a_version_has_makes_that_version_current(store: Store) -> None:
     first = await saved(store, "a", source="text a", graph=b"graph a", description="the first")
     await saved(store, "b", source="text b", graph=b"graph b", description="the second")
-    assert await saved(store, "a", source="text a", graph=b"graph a", description="the first") == (
-        first.id, 1, False, True,
-    )  # fmt: skip
+    again = await saved(store, "a", source="text a", graph=b"graph a", description="the first")
+    assert again[:4] == (first.id, 1, False, True)
     row = await kept(store)
     assert (row.version, row.source, row.graph, row.description) == (1, "text a", b"graph a", "the first")
     assert await numbers(store, first.id) == [2, 1]
@@ -93,13 +92,13 @@ async def test_an_older_version_is_made_current_with_its_facts_and_its_trigger(s
     await store.enable_workflow(1, made.id, enabled=False)
     before = await kept(store)
     wanted = first._replace(id=made.id, owned_trigger=cron._replace(id=new_id()))
-    assert await store.activate_version(wanted, 1) == (made.id, 1, False, True)
+    assert (await store.activate_version(wanted, 1))[:4] == (made.id, 1, False, True)
     row = await kept(store)
     assert (row.version, row.description, row.title) == (1, "the first", "A")
     assert not row.enabled, "it stays disabled"
     assert row.updated_at > before.updated_at
     assert [(found.kind, found.next_at) for found in await store.triggers(1, limit=9)] == [("cron", NOON)]
-    assert await store.activate_version(wanted, 1) == (made.id, 1, False, False)
+    assert (await store.activate_version(wanted, 1))[:4] == (made.id, 1, False, False)
     assert await store.activate_version(wanted, 7) is Unsaved.MISSING
     assert await store.activate_version(wanted._replace(id=new_id()), 1) is Unsaved.MISSING
     await store.change_status(1, made.id, "archived")
@@ -163,35 +162,32 @@ async def test_a_draft_is_published_once(store: Store) -> None:
     new = version(id=made.id, form="graph", checksum="a", graph=b"g", source="id: orders", title="Orders")
     assert await store.publish_draft(new, revision=2, activate=True) is Unsaved.CHANGED
     assert await store.publish_draft(new._replace(id=new_id()), revision=1, activate=True) is Unsaved.MISSING
-    assert await store.publish_draft(new, revision=1, activate=True) == (made.id, 1, False, True)
+    assert (await store.publish_draft(new, revision=1, activate=True))[:4] == (made.id, 1, False, True)
     assert await store.publish_draft(new, revision=1, activate=True) is Unsaved.MISSING
     row = await kept(store)
     assert (row.status, row.version, row.graph, row.draft, row.enabled) == ("active", 1, b"g", None, True)
     await drafted(store)
-    assert await store.publish_draft(new, revision=2, activate=True) == (made.id, 1, False, False), "the same text"
+    assert (await store.publish_draft(new, revision=2, activate=True))[:4] == (made.id, 1, False, False), (
+        "the same text"
+    )
     assert await numbers(store, made.id) == [1]
 
 
 async def test_a_draft_may_be_published_without_being_activated(store: Store) -> None:
     made = await drafted(store)
     new = version(id=made.id, checksum="a")
-    assert await store.publish_draft(new, revision=1, activate=False) == (made.id, 1, False, True)
+    assert (await store.publish_draft(new, revision=1, activate=False))[:4] == (made.id, 1, False, True)
     row = await kept(store)
     assert (row.status, row.version, row.draft) == ("draft", 0, None)
-    assert await store.activate_version(new, 1) == (made.id, 1, False, True)
+    assert (await store.activate_version(new, 1))[:4] == (made.id, 1, False, True)
     assert (await kept(store)).status == "active"
     await drafted(store)
-    assert await store.publish_draft(new._replace(checksum="b"), revision=2, activate=False) == (
-        made.id,
-        2,
-        False,
-        True,
-    )
+    second = await store.publish_draft(new._replace(checksum="b"), revision=2, activate=False)
+    assert second[:4] == (made.id, 2, False, True)
     assert (await kept(store)).version == 1
     await drafted(store)
-    assert await store.publish_draft(new._replace(checksum="b"), revision=3, activate=False) == (
-        made.id, 2, False, False,
-    )  # fmt: skip
+    third = await store.publish_draft(new._replace(checksum="b"), revision=3, activate=False)
+    assert third[:4] == (made.id, 2, False, False)
 
 
 async def test_a_live_save_activates_a_workflow_that_was_a_draft(store: Store) -> None:
@@ -329,7 +325,7 @@ async def test_a_draft_that_was_run_is_a_version_apart(store: Store) -> None:
     run = start(workflow=made.id, version=-1, check=StartCheck.STORED)
     assert await node.refused(starts=[run]) == frozenset()
     published = await store.publish_draft(new, revision=1, activate=True)
-    assert published == (made.id, 1, False, True), "a stored draft is no version of that text"
+    assert published[:4] == (made.id, 1, False, True), "a stored draft is no version of that text"
 
 
 async def test_a_draft_that_was_run_is_deleted_with_its_last_run(store: Store) -> None:

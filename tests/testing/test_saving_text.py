@@ -17,7 +17,9 @@ from detent.testing.text.files import read_tests
 from detent.values.yaml import dump_yaml, load_yaml
 from detent.views.export.text_test import as_text_test
 from detent.views.runs import entry_document
-from tests.forms.graphs import document, edge, node
+from tests.forms import graphs
+from tests.forms.graphs import document, node
+from tests.forms.rules import action, edge, rule, start
 
 ORDER: dict[str, Any] = {
     "name": "order",
@@ -99,7 +101,11 @@ def test_what_failed_and_what_never_came_is_kept(tmp_path: Path) -> None:
 
 def test_a_graph_is_kept_too(tmp_path: Path) -> None:
     definition = document(
-        node("first", edge("never", condition="trigger.n > 5"), edge("last", condition="trigger.n <= 5")),
+        node(
+            "first",
+            graphs.edge("never", condition="trigger.n > 5"),
+            graphs.edge("last", condition="trigger.n <= 5"),
+        ),
         node("never"),
         node("last"),
     )
@@ -107,6 +113,21 @@ def test_a_graph_is_kept_too(tmp_path: Path) -> None:
         text = saved(engine, engine.start(definition, {"n": 2}), definition)
     assert "never:skipped" in text
     assert failures(tmp_path, text) == []
+
+
+def test_a_rule_is_kept_too(tmp_path: Path) -> None:
+    definition = rule(
+        action("Large?", "condition", action_config={"expression": "total > 100"}),
+        action("Note", action_config={"text": "{{ number }}"}),
+        action("Lines", "call", action_config={"url": "https://shop.example/{{ item }}"}, for_each="{{ lines }}"),
+        edges=[start(), edge("large", "note", "true_branch"), edge("large", "lines", "false_branch")],
+    )
+    with MemoryEngine(answers={"lines": lambda asked: {"n": asked.item}}) as engine:
+        large = saved(engine, engine.start(definition, {"total": 150, "number": 7}), definition)
+        small = saved(engine, engine.start(definition, {"total": 5, "lines": ["a", "b"]}), definition)
+    assert "answers" not in yaml.safe_load(large)["tests"][0], "an echo is computed again"
+    assert yaml.safe_load(small)["tests"][0]["answers"] == {"lines": {"$items": [{"n": 0}, {"n": 1}]}}
+    assert failures(tmp_path, large) == failures(tmp_path, small) == []
 
 
 def test_a_run_that_a_test_cannot_repeat_is_refused(detent_engine: MemoryEngine) -> None:

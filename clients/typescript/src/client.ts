@@ -13,6 +13,7 @@ import type {
 import { type AnswerOf, type BodyOf, Http, type Method, type Options, type Parts, type PathOf, type QueryOf } from "./http.js";
 import { newId } from "./ids.js";
 import { from, pages } from "./paging.js";
+import { ActionTemplates, Alerts, Entities, Rules } from "./rules.js";
 import { type DryRunOptions, dryRun, Runs, type StartOptions, start } from "./runs.js";
 import type { FollowOptions, Heard } from "./stream.js";
 import { DocumentTemplates, WorkflowTemplates } from "./templates.js";
@@ -31,6 +32,10 @@ export class Detent {
   readonly deadLetters: DeadLetters;
   readonly workflowTemplates: WorkflowTemplates;
   readonly documentTemplates: DocumentTemplates;
+  readonly rules: Rules;
+  readonly entities: Entities;
+  readonly alerts: Alerts;
+  readonly actionTemplates: ActionTemplates;
   readonly #http: Http;
 
   constructor(options: Options) {
@@ -42,6 +47,10 @@ export class Detent {
     this.deadLetters = new DeadLetters(this.#http);
     this.workflowTemplates = new WorkflowTemplates(this.#http);
     this.documentTemplates = new DocumentTemplates(this.#http);
+    this.rules = new Rules(this.#http);
+    this.entities = new Entities(this.#http);
+    this.alerts = new Alerts(this.#http);
+    this.actionTemplates = new ActionTemplates(this.#http);
   }
 
   /** Start a run of a workflow. When this returns, it is on disk and will come to an end. */

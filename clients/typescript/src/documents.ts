@@ -54,6 +54,34 @@ export type WaitItem = Schemas["WaitItem"];
 export type Resource = Schemas["ResourceDocument"];
 /** What Detent gave up: a step, a run, a firing or an event. */
 export type DeadLetter = Schemas["LetterDocument"];
+/** A rule with its actions, edges and layout. */
+export type Rule = Schemas["RuleDocument"];
+/** A rule in a list. */
+export type RuleSummary = Schemas["RuleSummary"];
+/** An action of a rule. */
+export type RuleAction = Schemas["RuleActionDocument"];
+/** An edge of a rule. */
+export type RuleEdge = Schemas["RuleEdgeDocument"];
+/** A version of a rule. */
+export type RuleVersion = Schemas["RuleVersionDocument"];
+/** What differs between two versions of a rule. */
+export type RuleDifference = Schemas["RuleDifference"];
+/** A rule that a save would accept. */
+export type CheckedRule = Schemas["CheckedRuleDocument"];
+/** A rule that was deleted. */
+export type DeletedRule = Schemas["DeletedRuleDocument"];
+/** What a rule has become since it was read. */
+export type StaleRule = Schemas["StaleRuleDocument"];
+/** A kind of records that rules watch. */
+export type Entity = Schemas["EntityDocument"];
+/** When a rule can run. */
+export type TriggerType = Schemas["TriggerTypeDocument"];
+/** A type of actions. */
+export type ActionType = Schemas["ActionTypeDocument"];
+/** What an action of a rule has raised. */
+export type Alert = Schemas["AlertDocument"];
+/** A configuration that new actions can begin with. */
+export type ActionTemplate = Schemas["ActionTemplateDocument"];
 /** What came of a wish for many dead letters. */
 export type BulkLetters = Schemas["BulkLettersDocument"];
 /** The value of an expression on the data of a run, or its error. */

@@ -2,7 +2,7 @@ import { ConnectionFailed, DetentError, refusalOf, Unavailable } from "./errors.
 import type { paths } from "./schema.js";
 
 /** The methods that Detent's routes have. */
-export type Method = "get" | "post" | "put" | "delete";
+export type Method = "get" | "post" | "put" | "patch" | "delete";
 /** The paths that have a method. */
 export type PathOf<M extends Method> = {
   [P in keyof paths]: paths[P] extends { [K in M]: { responses: unknown } } ? P : never;

@@ -3,6 +3,18 @@
 export { Detent } from "./client.js";
 export type { ActionFilter, Connectors, McpImport } from "./connectors.js";
 export type { DeadLetters, LetterBulk, LetterFilter } from "./dead_letters.js";
+export type {
+  ActionTemplateFilter,
+  ActionTemplates,
+  AlertFilter,
+  Alerts,
+  Entities,
+  Matching,
+  NewActionTemplate,
+  NewEntity,
+  RuleFilter,
+  Rules,
+} from "./rules.js";
 export * from "./documents.js";
 export * from "./errors.js";
 export { type AnswerOf, type BodyOf, Http, type Method, type Options, type Parts, type PathOf, type QueryOf } from "./http.js";

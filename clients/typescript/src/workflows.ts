@@ -130,7 +130,7 @@ export class Workflows {
   }
 }
 
-function matching(etag: string | undefined): Record<string, string> {
+export function matching(etag: string | undefined): Record<string, string> {
   return etag === undefined ? {} : { "If-Match": etag };
 }
 

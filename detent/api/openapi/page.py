@@ -101,7 +101,7 @@ def _either(choices: list[Any]) -> Any:
     return large[0] if large else " | ".join(map(str, choices))
 
 
-_METHODS: Final = ("get", "post", "put", "delete")
+_METHODS: Final = ("get", "post", "put", "patch", "delete")
 _TOKEN: Final = re.compile(r'("(?:[^"\\]|\\.)*")(\s*:)?|\b(true|false|null)\b|(-?\b\d+(?:\.\d+)?\b)')
 _CODE: Final = re.compile(r"`([^`]+)`")
 _SLOT: Final = re.compile(r"(\{[^}]+\})")

@@ -17,7 +17,7 @@ from detent.values.fields import shown
 from detent.values.nearest import nearest
 
 
-class NewActionTemplate(NamedTuple):
+class ActionTemplate(NamedTuple):
     """What a caller says of an action template."""
 
     name: str
@@ -30,15 +30,15 @@ class NewActionTemplate(NamedTuple):
 class ActionTemplateCommands(CommandPart):
     """The action templates of a tenant. A rule that was made of one does not change with it."""
 
-    async def create(self, new: NewActionTemplate) -> ActionTemplateRow:
+    async def create(self, new: ActionTemplate) -> ActionTemplateRow:
         """Add an action template. Raise NameTaken, or InvalidInput for an unknown type of actions."""
         return await self._save(self._engine.new_id(), new, replace=False)
 
-    async def change(self, key: str, new: NewActionTemplate) -> ActionTemplateRow:
+    async def change(self, key: str, new: ActionTemplate) -> ActionTemplateRow:
         """Replace an action template. Raise NotFound, NameTaken, or InvalidInput for an unknown type of actions."""
         return await self._save(_id(key), new, replace=True)
 
-    async def _save(self, id_: bytes, new: NewActionTemplate, *, replace: bool) -> ActionTemplateRow:
+    async def _save(self, id_: bytes, new: ActionTemplate, *, replace: bool) -> ActionTemplateRow:
         require(self._caller, Permission.WRITE_RULES)
         await self._check_type(new.action_type)
         row = ActionTemplateRow(

@@ -13,7 +13,7 @@ _FIXED = ("form", "key", "actions", "edges")
 
 
 @dataclass(frozen=True, slots=True)
-class ActionChange:
+class RuleActionDiff:
     """An action that both documents have, and what differs in it."""
 
     id: str
@@ -22,18 +22,18 @@ class ActionChange:
 
 
 @dataclass(frozen=True, slots=True)
-class RuleChanges:
+class RuleDiff:
     """The difference of two documents. Actions and edges are as their document has them."""
 
     added_actions: tuple[Mapping[str, Any], ...] = ()
     removed_actions: tuple[Mapping[str, Any], ...] = ()
-    changed_actions: tuple[ActionChange, ...] = ()
+    changed_actions: tuple[RuleActionDiff, ...] = ()
     added_edges: tuple[Mapping[str, Any], ...] = ()
     removed_edges: tuple[Mapping[str, Any], ...] = ()
     settings: tuple[FieldChange, ...] = ()
 
 
-def diff_rules(old: Mapping[str, Any], new: Mapping[str, Any]) -> RuleChanges:
+def diff_rules(old: Mapping[str, Any], new: Mapping[str, Any]) -> RuleDiff:
     """Return what differs between two documents that name all actions by their ids. An empty one has nothing.
 
     Edges follow from their ends and their type, so an edge that leads elsewhere is removed and another one is added."""
@@ -42,10 +42,10 @@ def diff_rules(old: Mapping[str, Any], new: Mapping[str, Any]) -> RuleChanges:
     changed = ((now, tuple(diff_values(then, now))) for then, now in both)
     old_edges, new_edges = _by_id(old, "edges"), _by_id(new, "edges")
     one, other = ({name: value for name, value in given.items() if name not in _FIXED} for given in (old, new))
-    return RuleChanges(
+    return RuleDiff(
         added_actions=tuple(one for id_, one in after.items() if id_ not in before),
         removed_actions=tuple(one for id_, one in before.items() if id_ not in after),
-        changed_actions=tuple(ActionChange(now["id"], now["name"], fields) for now, fields in changed if fields),
+        changed_actions=tuple(RuleActionDiff(now["id"], now["name"], fields) for now, fields in changed if fields),
         added_edges=tuple(one for id_, one in new_edges.items() if old_edges.get(id_) != one),
         removed_edges=tuple(one for id_, one in old_edges.items() if new_edges.get(id_) != one),
         settings=tuple(diff_values(one, other)),

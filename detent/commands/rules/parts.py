@@ -8,7 +8,7 @@ from typing import Any, Final
 from detent.auth.caller import Caller
 from detent.commands.context import CommandContext, CommandPart
 from detent.commands.rules.request import edge_id
-from detent.commands.rules.save import Rule, RuleCommands, State
+from detent.commands.rules.save import RuleCommands, RuleView, State
 from detent.errors import InvalidDefinition, NotFound, Problem
 
 #: What the edges of a new action call it, if it has no key of its own.
@@ -23,19 +23,19 @@ class RulePartCommands(CommandPart):
         super().__init__(context, caller)
         self._rules = rules
 
-    async def action(self, key: str, id_: str) -> tuple[Rule, Mapping[str, Any]]:
+    async def action(self, key: str, id_: str) -> tuple[RuleView, Mapping[str, Any]]:
         """Return an action of a rule by its id or its step. Raise NotFound if there is none."""
         rule = await self._rules.get(key)
         return rule, _find(rule.document["actions"], id_, "action")
 
-    async def edge(self, key: str, id_: str) -> tuple[Rule, Mapping[str, Any]]:
+    async def edge(self, key: str, id_: str) -> tuple[RuleView, Mapping[str, Any]]:
         """Return an edge of a rule. Raise NotFound if there is none."""
         rule = await self._rules.get(key)
         return rule, _find(rule.document.get("edges") or [], id_, "edge")
 
     async def add_action(
         self, key: str, body: Mapping[str, Any], *, expected: State | None = None
-    ) -> tuple[Rule, Mapping[str, Any]]:
+    ) -> tuple[RuleView, Mapping[str, Any]]:
         """Add an action with its edges, which are in `edges` of the body and call it `new`, or by its own key.
 
         An edge without `target_action_id` leads to the new action. Raise InvalidDefinition with every problem."""
@@ -58,7 +58,7 @@ class RulePartCommands(CommandPart):
 
     async def change_action(
         self, key: str, id_: str, body: Mapping[str, Any], *, whole: bool, expected: State | None = None
-    ) -> tuple[Rule, Mapping[str, Any]]:
+    ) -> tuple[RuleView, Mapping[str, Any]]:
         """Change an action: all of it with `whole`, else the given fields, and `null` removes one. Its id and its step
         stay. Raise NotFound, or InvalidDefinition with every problem."""
 
@@ -73,7 +73,7 @@ class RulePartCommands(CommandPart):
 
     async def remove_action(
         self, key: str, id_: str, *, reconnect: bool, expected: State | None = None
-    ) -> tuple[Rule, Mapping[str, Any]]:
+    ) -> tuple[RuleView, Mapping[str, Any]]:
         """Remove an action and its edges. With `reconnect`, each edge that led to it leads to what followed it.
 
         Raise NotFound, or InvalidDefinition if another action cannot be reached any more."""
@@ -94,7 +94,7 @@ class RulePartCommands(CommandPart):
 
     async def add_edge(
         self, key: str, body: Mapping[str, Any], *, expected: State | None = None
-    ) -> tuple[Rule, Mapping[str, Any]]:
+    ) -> tuple[RuleView, Mapping[str, Any]]:
         """Add an edge. Raise InvalidDefinition with every problem."""
 
         def edit(document: dict[str, Any]) -> dict[str, Any]:
@@ -105,7 +105,7 @@ class RulePartCommands(CommandPart):
 
     async def change_edge(
         self, key: str, id_: str, body: Mapping[str, Any], *, whole: bool, expected: State | None = None
-    ) -> tuple[Rule, Mapping[str, Any]]:
+    ) -> tuple[RuleView, Mapping[str, Any]]:
         """Change an edge. An edge with other ends or another type has another id."""
         place = 0
 
@@ -120,7 +120,9 @@ class RulePartCommands(CommandPart):
         rule = await self._rules.edit(key, edit, expected=expected)
         return rule, rule.document["edges"][place]
 
-    async def remove_edge(self, key: str, id_: str, *, expected: State | None = None) -> tuple[Rule, Mapping[str, Any]]:
+    async def remove_edge(
+        self, key: str, id_: str, *, expected: State | None = None
+    ) -> tuple[RuleView, Mapping[str, Any]]:
         """Remove an edge. Raise NotFound, or InvalidDefinition if an action cannot be reached any more."""
         removed: list[Mapping[str, Any]] = []
 

@@ -39,7 +39,7 @@ LARGEST_LAYOUT: Final = 512 * 1024
 NewId = Callable[[], bytes]
 
 
-class KnownAction(NamedTuple):
+class RuleAction(NamedTuple):
     """An action that a rule has, or had in an older version."""
 
     id: str
@@ -48,15 +48,15 @@ class KnownAction(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class KnownRule:
+class RuleActions:
     """A rule before a save: its key, the actions of its current version, and all those that it ever had."""
 
     key: str
-    actions: Mapping[str, KnownAction] = field(default_factory=dict)
+    actions: Mapping[str, RuleAction] = field(default_factory=dict)
     current: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, key: str, document: Mapping[str, Any], older: Iterable[Mapping[str, Any]] = ()) -> KnownRule:
+    def of(cls, key: str, document: Mapping[str, Any], older: Iterable[Mapping[str, Any]] = ()) -> RuleActions:
         """Build it from the document of the current version and those of older ones, newest first."""
         now = known_actions(document)
         every = dict(now)
@@ -66,7 +66,7 @@ class KnownRule:
 
 
 @dataclass(slots=True)
-class ResolvedRule:
+class RuleRequest:
     """A request after its names were resolved. `problems` are those that a compiler of the document cannot find.
 
     `names` has the id of every name of an action: `temp:N`, a key, a step or the id itself."""
@@ -85,12 +85,12 @@ def is_action_id(text: str) -> bool:
         return False
 
 
-def known_actions(document: Mapping[str, Any]) -> dict[str, KnownAction]:
+def known_actions(document: Mapping[str, Any]) -> dict[str, RuleAction]:
     """Return the actions of a stored document by id. The id of an action without one is its step."""
     actions = document.get("actions") or []
     steps = step_names(actions)
     made = (
-        KnownAction(one.get("id") or step, step, one.get("action_type"))
+        RuleAction(one.get("id") or step, step, one.get("action_type"))
         for one, step in zip(actions, steps, strict=True)
     )
     return {one.id: one for one in made}
@@ -98,13 +98,13 @@ def known_actions(document: Mapping[str, Any]) -> dict[str, KnownAction]:
 
 def canonical(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return a stored document with the id and step of every action, and edges that name actions by their ids."""
-    known = KnownRule.of(str(document.get("key") or ""), document)
+    known = RuleActions.of(str(document.get("key") or ""), document)
     ids = list(known.actions)
     actions = [{**one, "id": id_} for one, id_ in zip(document.get("actions") or [], ids, strict=True)]
     return resolve_rule({**document, "actions": actions}, known, lambda: b"").document
 
 
-def resolve_rule(body: Mapping[str, Any], known: KnownRule | None, new_id: NewId) -> ResolvedRule:
+def resolve_rule(body: Mapping[str, Any], known: RuleActions | None, new_id: NewId) -> RuleRequest:
     """Return the document of a request. `known` is the rule that it replaces, `None` for a new one.
 
     A name that cannot be resolved stays as it was written, so that the compiler reports it with its place."""
@@ -128,7 +128,7 @@ def resolve_rule(body: Mapping[str, Any], known: KnownRule | None, new_id: NewId
     if known is not None:
         document["key"] = known.key
     made = None if layout is None else read_layout(layout, names, count, "canvas_layout", problems)
-    return ResolvedRule(_sorted({"form": "rule", **document}, _ORDER), made, names, problems)
+    return RuleRequest(_sorted({"form": "rule", **document}, _ORDER), made, names, problems)
 
 
 def store_form(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -137,7 +137,7 @@ def store_form(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _resolve_actions(
-    actions: list[Any], known: KnownRule | None, new_id: NewId, names: dict[str, str], problems: list[Problem]
+    actions: list[Any], known: RuleActions | None, new_id: NewId, names: dict[str, str], problems: list[Problem]
 ) -> list[Any]:
     """Return the actions with their ids and steps. Add every name of an action to `names`."""
     first: dict[str, int] = {}
@@ -172,7 +172,9 @@ def _resolve_actions(
     return [_sorted(one, _ACTION_ORDER) if isinstance(one, dict) else one for one in found]
 
 
-def _action_id(number: int, given: str | None, known: KnownRule | None, new_id: NewId, problems: list[Problem]) -> str:
+def _action_id(
+    number: int, given: str | None, known: RuleActions | None, new_id: NewId, problems: list[Problem]
+) -> str:
     """Return the id of an action: its own if the rule knows it, or else a new one."""
     if given is not None and known is not None and given in known.actions:
         return given
@@ -185,7 +187,7 @@ def _action_id(number: int, given: str | None, known: KnownRule | None, new_id: 
     return show(ACTION, new_id())
 
 
-def _keep_facts(number: int, action: dict[str, Any], old: KnownAction, problems: list[Problem]) -> None:
+def _keep_facts(number: int, action: dict[str, Any], old: RuleAction, problems: list[Problem]) -> None:
     """Let an action that exists keep its step, and its type if no other is given."""
     if action.get("step") not in (None, old.step):
         message = f"is {old.step!r} for this action; a step never changes, so that runs stay readable"
@@ -195,7 +197,7 @@ def _keep_facts(number: int, action: dict[str, Any], old: KnownAction, problems:
         action["action_type"] = old.action_type
 
 
-def _add_steps(actions: list[Any], known: KnownRule | None, names: dict[str, str]) -> None:
+def _add_steps(actions: list[Any], known: RuleActions | None, names: dict[str, str]) -> None:
     """Give each new action the name of its step. The step of an action that is removed now is not used again: a run in
     flight would take one for the other."""
     kept = {one.get("id") for one in actions if isinstance(one, dict)}

@@ -2,7 +2,7 @@
 
 A save reads the current version, resolves the names in the request, compiles the document outside any transaction, and
 writes it only if nothing has changed since it was read. If something has changed, a caller that named the state it knew
-(`expected`) gets ChangedMeanwhile. Every other save is resolved again, with what is there now.
+(`expected`) gets StaleRule. Every other save is resolved again, with what is there now.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from detent.auth.caller import Caller
 from detent.auth.permissions import Permission, require
 from detent.commands.context import CommandContext, CommandPart
 from detent.commands.drafts import DraftAnswer, DraftCommands
-from detent.commands.rules.changes import RuleChanges, diff_rules
+from detent.commands.rules.changes import RuleDiff, diff_rules
 from detent.commands.rules.entities import EntityCommands
 from detent.commands.rules.request import (
-    KnownRule,
-    ResolvedRule,
+    RuleActions,
+    RuleRequest,
     canonical,
     is_action_id,
     read_layout,
@@ -60,7 +60,7 @@ Edit = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class RuleView:
     """A rule as it is now, or as a version of it was. `document` names all actions by their ids."""
 
     row: WorkflowRow
@@ -73,7 +73,7 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
-class CheckedRule:
+class RuleCheck:
     """A rule that a save would accept. Nothing was stored."""
 
     document: Mapping[str, Any]
@@ -81,10 +81,10 @@ class CheckedRule:
     warnings: tuple[str, ...]
 
 
-class ChangedMeanwhile(PreconditionFailed):
+class StaleRule(PreconditionFailed):
     """The rule has changed since the caller read it. `changes` is what differs from the version that it read."""
 
-    def __init__(self, row: WorkflowRow, changes: RuleChanges | None) -> None:
+    def __init__(self, row: WorkflowRow, changes: RuleDiff | None) -> None:
         by = f" by {row.updated_by}" if row.updated_by else ""
         super().__init__(f"the rule {row.title or row.name!r} was changed{by} since it was read; read it again")
         self.row = row
@@ -97,7 +97,7 @@ class _Current:
 
     row: WorkflowRow | None = None
     document: dict[str, Any] = field(default_factory=dict)
-    known: KnownRule | None = None
+    known: RuleActions | None = None
 
 
 class RuleCommands(CommandPart):
@@ -118,7 +118,7 @@ class RuleCommands(CommandPart):
 
     # Saving.
 
-    async def create(self, body: Mapping[str, Any]) -> Rule:
+    async def create(self, body: Mapping[str, Any]) -> RuleView:
         """Save a new rule with its layout. Raise InvalidDefinition with every problem, or NameTaken."""
         require(self._caller, Permission.WRITE_RULES)
         resolved, compiled = await self._check(body, _Current())
@@ -128,13 +128,13 @@ class RuleCommands(CommandPart):
         )
         return await self._saved(row, saved, compiled)
 
-    async def replace(self, key: str, body: Mapping[str, Any], *, expected: State | None = None) -> Rule:
+    async def replace(self, key: str, body: Mapping[str, Any], *, expected: State | None = None) -> RuleView:
         """Save a rule that exists, with its layout. `expected` is the (version, updated_at) that the caller has read.
 
-        Raise InvalidDefinition with every problem, ChangedMeanwhile if the rule is not as expected any more."""
+        Raise InvalidDefinition with every problem, StaleRule if the rule is not as expected any more."""
         return await self.edit(key, lambda _: dict(body), expected=expected)
 
-    async def edit(self, key: str, edit: Edit, *, expected: State | None = None) -> Rule:
+    async def edit(self, key: str, edit: Edit, *, expected: State | None = None) -> RuleView:
         """Save what `edit` makes of the current document. It is called again if the rule has changed meanwhile, unless
         `expected` is given."""
         require(self._caller, Permission.WRITE_RULES)
@@ -143,7 +143,7 @@ class RuleCommands(CommandPart):
             if row.status == "archived":
                 raise Conflict(f"the rule {row.name!r} is archived; reactivate it first")
             if expected is not None and expected != (row.version, row.updated_at):
-                raise await self.changed_meanwhile(row, expected)
+                raise await self.stale(row, expected)
             current = await self._current(row)
             resolved, compiled = await self._check(edit(dict(current.document)), current)
             _, text = _text(resolved, compiled)
@@ -163,20 +163,20 @@ class RuleCommands(CommandPart):
 
     async def validate(
         self, body: Mapping[str, Any], *, key: str | None = None, expected: State | None = None
-    ) -> CheckedRule:
+    ) -> RuleCheck:
         """Check what `create`, or with `key` what `replace` would save. Nothing is stored."""
         require(self._caller, Permission.WRITE_RULES)
         current = _Current()
         if key is not None:
             row = await self._row(key)
             if expected is not None and expected != (row.version, row.updated_at):
-                raise await self.changed_meanwhile(row, expected)
+                raise await self.stale(row, expected)
             current = await self._current(row)
         resolved, compiled = await self._check(body, current)
         if key is None and await self._store.workflow(self._tenant, compiled.name) is not None:
             raise Conflict(f"there is a workflow named {compiled.name!r} already")
         document, _ = _text(resolved, compiled)
-        return CheckedRule(document, resolved.layout, compiled.warnings)
+        return RuleCheck(document, resolved.layout, compiled.warnings)
 
     async def save_draft(self, body: Mapping[str, Any], *, key: str | None = None) -> DraftAnswer:
         """Save a draft of a rule: anything that can be read, with its problems. No version is made."""
@@ -187,7 +187,7 @@ class RuleCommands(CommandPart):
         text = json.dumps(store_form(resolved.document), ensure_ascii=False)
         return await self._drafts.save(text, filename=_NAME, new=key is None)
 
-    async def _check(self, body: Mapping[str, Any], current: _Current) -> tuple[ResolvedRule, Compiled]:
+    async def _check(self, body: Mapping[str, Any], current: _Current) -> tuple[RuleRequest, Compiled]:
         """Resolve and compile a request. Raise InvalidDefinition with all problems, in the order of the fields."""
         checked_document(body)
         self._refuse_too_many(body)
@@ -218,7 +218,7 @@ class RuleCommands(CommandPart):
         if problems:
             raise InvalidDefinition(problems=problems)
 
-    async def _resolve_entity(self, resolved: ResolvedRule, problems: list[Problem]) -> None:
+    async def _resolve_entity(self, resolved: RuleRequest, problems: list[Problem]) -> None:
         """Put the name of an entity in the place of its id, which a request may name it by. An answer that is sent
         back has both."""
         document = resolved.document
@@ -240,7 +240,7 @@ class RuleCommands(CommandPart):
 
     async def _current(self, row: WorkflowRow) -> _Current:
         document = await asyncio.to_thread(_document_of, row.source)
-        return _Current(row, document, KnownRule.of(row.name, document))
+        return _Current(row, document, RuleActions.of(row.name, document))
 
     async def _with_older(self, body: Mapping[str, Any], current: _Current) -> _Current:
         """Add the actions of older versions if a request names one that the current version does not have."""
@@ -253,30 +253,33 @@ class RuleCommands(CommandPart):
             return current
         versions = (await self._store.versions(self._tenant, current.row.id))[:_MOST_VERSIONS]
         older = await asyncio.to_thread(lambda: [_document_of(one.source) for one in versions])
-        return _Current(current.row, current.document, KnownRule.of(current.row.name, current.document, older))
+        return _Current(current.row, current.document, RuleActions.of(current.row.name, current.document, older))
 
-    async def _saved(self, row: WorkflowRow, saved: SavedVersion, compiled: Compiled) -> Rule:
+    async def _saved(self, row: WorkflowRow, saved: SavedVersion, compiled: Compiled) -> RuleView:
         """Return the rule that was saved. Another save may have followed already; then it is that one."""
         rule = await self.at(row)
-        return Rule(rule.row, rule.document, rule.layout, rule.entity, compiled.warnings, saved.created, saved.changed)
+        return RuleView(
+            rule.row, rule.document, rule.layout, rule.entity, compiled.warnings, saved.created, saved.changed
+        )
 
-    async def changed_meanwhile(self, row: WorkflowRow, expected: State) -> ChangedMeanwhile:
+    async def stale(self, row: WorkflowRow, expected: State) -> StaleRule:
         """Return the error for a caller that knew another state of a rule, with what differs from it."""
         number = expected[0]
         old = await self._store.version(self._tenant, row.id, number) if number > 0 else None
         if old is None:
-            return ChangedMeanwhile(row, None)
+            return StaleRule(row, None)
         before, after = await asyncio.to_thread(lambda: (_document_of(old.source), _document_of(row.source)))
-        return ChangedMeanwhile(row, diff_rules(before, {**after, "is_active": row.enabled}))
+        # A rule may have been deactivated without a new version.
+        return StaleRule(row, diff_rules({"is_active": True, **before}, {**after, "is_active": row.enabled}))
 
     # Reading.
 
-    async def get(self, key: str) -> Rule:
+    async def get(self, key: str) -> RuleView:
         """Return a rule by its id or its key. Raise NotFound if there is none, or if it is not a rule."""
         require(self._caller, Permission.READ_RULES)
         return await self.at(await self._row(key))
 
-    async def get_version(self, key: str, number: int) -> tuple[Rule, VersionRow]:
+    async def get_version(self, key: str, number: int) -> tuple[RuleView, VersionRow]:
         """Return a version of a rule. Raise NotFound if there is none."""
         require(self._caller, Permission.READ_RULES)
         row = await self._row(key)
@@ -292,13 +295,13 @@ class RuleCommands(CommandPart):
         )
         return await self.at(at), stored
 
-    async def at(self, row: WorkflowRow) -> Rule:
+    async def at(self, row: WorkflowRow) -> RuleView:
         """Return the rule of a row, with its layout and its entity."""
         document = await asyncio.to_thread(_document_of, row.source)
         stored = await self._store.layout(self._tenant, row.id)
         layout = shown_layout(None if stored is None else json.loads(stored), document)
         entity = None if row.entity is None else await self._store.entity(self._tenant, row.entity)
-        return Rule(row, document, layout, entity)
+        return RuleView(row, document, layout, entity)
 
     async def find(
         self,
@@ -330,12 +333,12 @@ class RuleCommands(CommandPart):
         row = await self._row(key)
         return row, await self._store.versions(self._tenant, row.id)
 
-    async def history(self, key: str, *, limit: int, before: int | None = None) -> list[tuple[VersionRow, RuleChanges]]:
+    async def history(self, key: str, *, limit: int, before: int | None = None) -> list[tuple[VersionRow, RuleDiff]]:
         """Return the versions of a rule below `before`, newest first, each with what differs from the one before it."""
         _, rows = await self.versions(key)
         rows = [one for one in rows if before is None or one.version < before][: limit + 1]
 
-        def compare() -> list[tuple[VersionRow, RuleChanges]]:
+        def compare() -> list[tuple[VersionRow, RuleDiff]]:
             documents = [_document_of(one.source) for one in rows]
             olds = [*documents[1:], {}]
             return [(row, diff_rules(old, new)) for row, old, new in zip(rows, olds, documents, strict=True)]
@@ -344,7 +347,7 @@ class RuleCommands(CommandPart):
 
     # The life of a rule.
 
-    async def activate(self, key: str, *, is_active: bool) -> Rule:
+    async def activate(self, key: str, *, is_active: bool) -> RuleView:
         """Let events start a rule, or let nothing start it. No version is made."""
         require(self._caller, Permission.WRITE_RULES)
         row = await self._row(key)
@@ -352,12 +355,12 @@ class RuleCommands(CommandPart):
             raise Conflict(f"the rule {row.name!r} is archived; reactivate it first")
         return await self.at(await self._workflows.enable(row.name, enabled=is_active))
 
-    async def restore(self, key: str, number: int, *, expected: State | None = None) -> Rule:
+    async def restore(self, key: str, number: int, *, expected: State | None = None) -> RuleView:
         """Make an older version of a rule the current one. Its actions have the ids that they had."""
         require(self._caller, Permission.WRITE_RULES)
         row = await self._row(key)
         if expected is not None and expected != (row.version, row.updated_at):
-            raise await self.changed_meanwhile(row, expected)
+            raise await self.stale(row, expected)
         return await self.at(await self._workflows.activate(row.name, number))
 
     async def delete(self, key: str, *, expected: State | None = None) -> tuple[WorkflowRow, Instant]:
@@ -365,7 +368,7 @@ class RuleCommands(CommandPart):
         require(self._caller, Permission.WRITE_RULES)
         row = await self._row(key)
         if expected is not None and expected != (row.version, row.updated_at):
-            raise await self.changed_meanwhile(row, expected)
+            raise await self.stale(row, expected)
         return await self._workflows.delete(row.name)
 
     async def save_layout(self, key: str, layout: Any) -> tuple[WorkflowRow, dict[str, Any]]:
@@ -400,7 +403,7 @@ def _document_of(source: str) -> dict[str, Any]:
     return canonical(read_definition(source))
 
 
-def _text(resolved: ResolvedRule, compiled: Compiled) -> tuple[dict[str, Any], str]:
+def _text(resolved: RuleRequest, compiled: Compiled) -> tuple[dict[str, Any], str]:
     """Return the document that is stored, and its text. An action whose type was inferred names it from now on."""
     document = store_form({**resolved.document, "key": compiled.name})
     for action in document["actions"]:

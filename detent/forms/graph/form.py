@@ -16,7 +16,6 @@ import re
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
-from enum import StrEnum
 from typing import Any, Final
 
 from detent.forms.compiled import USUAL_CONTEXT, Compiled, Limits
@@ -29,7 +28,7 @@ from detent.forms.scope import ITEM_NAMES
 from detent.forms.templates import needed_language, template_reads
 from detent.forms.text_tests import read_text_tests
 from detent.forms.triggers import TRIGGER_FIELDS, read_trigger
-from detent.forms.workflow_fields import placed, read_description, read_labels, read_trigger_schema
+from detent.forms.workflow_fields import OnUnhandled, placed, read_description, read_labels, read_trigger_schema
 from detent.graph.check import cycles, describe_cycle, same_name, upstream
 from detent.graph.model import (
     GRAPH_SCOPE,
@@ -59,13 +58,6 @@ _MOST_PARALLEL: Final = 100_000
 _MOST_VARS: Final = 1_000
 SNAPSHOT_FIELDS: Final = ("mode", "keys", "maxBytes", "overflow")
 LARGEST_CONTEXT: Final = 1024 * 1024 * 1024
-
-
-class OnUnhandled(StrEnum):
-    """What a failure does that takes no edge: it ends the run, or the other branches go on."""
-
-    FAIL = "fail"
-    SETTLE = "settle"
 
 
 def compile_graph(

@@ -32,6 +32,7 @@ from detent.forms.workflow_fields import read_description
 from detent.graph.model import NO_RETRY, Join, OnCrash, Repeat, Retry, Step, StepKind
 from detent.values.durations import SECONDS
 from detent.values.fields import Fields, Problems, described, shown
+from detent.values.limits import ID_LIMIT
 
 MAP_FIELDS: Final = MapFields("for_each", "max_parallel", "collect", "on_item_failure", "tolerate", "max_items")
 REPEAT_FIELDS: Final = RepeatFields("until", "every", "factor", "max_wait", "give_up_after")
@@ -44,7 +45,6 @@ ACTION_FIELDS: Final = (
 )
 LONGEST_NAME: Final = 200
 LARGEST_ORDER: Final = 1_000_000
-_LONGEST_ID: Final = 255
 _TIMEOUT: Final = 300.0
 _RETRY: Final = Retry(attempts=3)
 _EXAMPLE: Final = "total > 100"
@@ -175,7 +175,7 @@ def read_rule_action(
 
 def _read_id(fields: Fields, number: int) -> str | None:
     """Read the id of an action. `temp:N` is that of a new one, and N its place."""
-    id_ = fields.text("id", most=_LONGEST_ID)
+    id_ = fields.text("id", most=ID_LIMIT)
     if id_ is None or not TEMPORARY.fullmatch(id_):
         return id_
     if id_ != f"temp:{number}":

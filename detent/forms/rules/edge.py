@@ -10,10 +10,10 @@ from detent.forms.rules.action import TEMPORARY, WrittenAction
 from detent.forms.rules.conditions import literal
 from detent.graph.model import ON_RAN, ON_SUCCESS, Edge
 from detent.values.fields import Fields, Problems, described, shown
+from detent.values.limits import ID_LIMIT
 
 EDGE_FIELDS: Final = ("id", "source_action_id", "target_action_id", "edge_type", "edge_order")
 LARGEST_EDGE_ORDER: Final = 1_000_000
-_LONGEST_ID: Final = 255
 
 
 class EdgeType(StrEnum):
@@ -30,7 +30,7 @@ _BRANCHES: Final = {EdgeType.TRUE_BRANCH: "true", EdgeType.FALSE_BRANCH: "false"
 
 
 @dataclass(frozen=True, slots=True)
-class WrittenEdge:
+class RuleEdge:
     """An edge between actions that exist. A start edge has no source."""
 
     path: str
@@ -58,7 +58,7 @@ class WrittenEdge:
                 return Edge(source, target, ON_SUCCESS, order=self.order)
 
 
-def read_edges(fields: Fields, actions: list[WrittenAction]) -> list[WrittenEdge]:
+def read_edges(fields: Fields, actions: list[WrittenAction]) -> list[RuleEdge]:
     """Read the edges between actions that exist. Everything that is wrong with one becomes a problem."""
     items = fields.get("edges")
     if items is None:
@@ -68,7 +68,7 @@ def read_edges(fields: Fields, actions: list[WrittenAction]) -> list[WrittenEdge
         return []
     written = fields.get("actions")
     known = _Actions(actions, len(written) if isinstance(written, list) else 0, fields.problems)
-    found: list[WrittenEdge] = []
+    found: list[RuleEdge] = []
     seen: dict[tuple[int | None, int, EdgeType], str] = {}
     started: dict[int, str] = {}
     for number, raw in enumerate(items):
@@ -110,7 +110,7 @@ class _Actions:
 
     def find(self, fields: Fields, name: str) -> WrittenAction | None:
         """Return the action that a field names. Otherwise add a problem, unless that action has one itself."""
-        text = fields.text(name, most=_LONGEST_ID)
+        text = fields.text(name, most=ID_LIMIT)
         if text is None:
             return None
         temporary = TEMPORARY.fullmatch(text)
@@ -131,10 +131,10 @@ class _Actions:
         return None
 
 
-def _read_edge(fields: Fields, actions: _Actions) -> WrittenEdge | None:
+def _read_edge(fields: Fields, actions: _Actions) -> RuleEdge | None:
     problems = fields.problems
     fields.refuse_unknown(EDGE_FIELDS)
-    fields.text("id", most=_LONGEST_ID)
+    fields.text("id", most=ID_LIMIT)
     order = fields.integer("edge_order", least=0, most=LARGEST_EDGE_ORDER) or 0
     known = len(problems.found)
     if fields.get("edge_type") is None:
@@ -162,4 +162,4 @@ def _read_edge(fields: Fields, actions: _Actions) -> WrittenEdge | None:
     if source is not None and kind in _BRANCHES and not source.may_branch:
         words = f"a {kind} needs a source whose output is true or false, and {source.step!r} is not one"
         problems.add(fields.at("edge_type"), f"{words}; lead from an action of type condition")
-    return WrittenEdge(fields.path, kind, source, target, order)
+    return RuleEdge(fields.path, kind, source, target, order)

@@ -5,7 +5,7 @@
     trigger_type: on_update
     trigger_conditions: {field_conditions: [{field_name: status, operator: changed_to, value: shipped}]}
     actions:
-      - {name: Send Email, action_config: {recipients: ["{{customer_email}}"], subject: Shipped, body: On its way}}
+      - {name: Send Email, action_config: {recipients: ["{{customer_email}}"], subject: Shipped, body: It left us}}
     edges:
       - {target_action_id: send-email, edge_type: start}
 
@@ -27,13 +27,13 @@ from detent.forms.kinds import user_actions
 from detent.forms.names import read_name, read_priority, read_queue, slug
 from detent.forms.rules.action import WrittenAction, read_rule_action, step_names
 from detent.forms.rules.conditions import OF_CHANGES, Conditions, read_conditions
-from detent.forms.rules.edge import WrittenEdge, read_edges
+from detent.forms.rules.edge import RuleEdge, read_edges
 from detent.forms.rules.scope import RuleScope
-from detent.forms.schedule import CRON_FIELDS, Overlap, read_schedule
+from detent.forms.schedule import CRON_FIELDS, read_schedule
 from detent.forms.scope import ITEM_NAMES
 from detent.forms.templates import needed_language, template_reads
 from detent.forms.text_tests import read_text_tests
-from detent.forms.workflow_fields import placed, read_description, read_labels
+from detent.forms.workflow_fields import OnUnhandled, placed, read_description, read_labels
 from detent.graph.check import cycles, describe_cycle, same_name, upstream
 from detent.graph.model import RULE_SCOPE, FailurePolicy, Graph, StepKind
 from detent.values.durations import SECONDS
@@ -50,7 +50,6 @@ FIELDS: Final = (
     *CRON_FIELDS,
     *_OF_EDITORS,
 )
-OVERLAP: Final = "overlap"
 MOST_PARALLEL: Final = 100_000
 MOST_VARS: Final = 1_000
 _LONGEST_NAME: Final = 200
@@ -76,11 +75,11 @@ OPERATIONS: Final = {
 }
 
 
-class OnUnhandled(StrEnum):
-    """What a failure does that takes no edge: it ends the run, or the other branches go on."""
+class _Overlap(StrEnum):
+    """What an event does while a run of the same record is open: it starts another one, or one that begins later."""
 
-    FAIL = "fail"
-    SETTLE = "settle"
+    ALLOW = "allow"
+    QUEUE = "queue"
 
 
 def compile_rule(
@@ -112,7 +111,7 @@ def compile_rule(
         max_duration=_MAX_DURATION if duration is None else duration,
         parallel=fields.integer("max_parallel", least=1, most=MOST_PARALLEL),
         vars=_vars(fields),
-        one_per_hero=rule.is_queued,  # the hero of an event's run is its record
+        one_per_hero=rule.is_ordered,  # the hero of an event's run is its record
     )
     reads = [(one.path, one.field) for one in rule.conditions.leaves()]
     if written:
@@ -136,21 +135,24 @@ def compile_rule(
         tests=read_text_tests(fields.get("tests"), "tests", problems, graph),
         retried=frozenset(one.step for one in written if one.is_retried),
         limited=frozenset(one.step for one in written if one.is_limited),
-        rule=RuleFacts(
-            rule.entity,
-            rule.trigger.value,
-            OPERATIONS.get(rule.trigger, ()),
-            rule.conditions.expression(),
-            rule.conditions.written,
-            tuple(reads),
-            tuple((f"{one.path}.edge_type", one.source.step) for one in edges if one.source and one.is_decided_later),
-            tuple((one.step, one.id or one.step) for one in written),
-            Overlap.QUEUE.value if rule.is_queued else None,
-        ),
+        rule=replace(_facts(rule, reads, edges), ids=tuple((one.step, one.id or one.step) for one in written)),
         places=dict(pair for one in written for pair in one.places()),
     )
     problems.raise_if_any()
     return compiled
+
+
+def _facts(rule: _Rule, reads: list[tuple[str, str]], edges: list[RuleEdge]) -> RuleFacts:
+    return RuleFacts(
+        rule.entity,
+        rule.trigger.value,
+        OPERATIONS.get(rule.trigger, ()),
+        rule.conditions.expression(),
+        rule.conditions.written,
+        tuple(reads),
+        tuple((f"{one.path}.edge_type", one.source.step) for one in edges if one.source and one.is_decided_later),
+        rule.is_ordered,
+    )
 
 
 def _refuse_too_many(fields: Fields, limits: Limits) -> None:
@@ -170,7 +172,7 @@ class _Rule:
     entity: str | None
     trigger: RuleTrigger
     conditions: Conditions
-    is_queued: bool = False
+    is_ordered: bool = False
 
 
 def _read_names(fields: Fields) -> tuple[str, str | None]:
@@ -199,10 +201,10 @@ def _read_trigger(fields: Fields) -> tuple[_Rule, TriggerDefinition, list[str]]:
     kind = _read_trigger_type(fields)
     block = Fields(fields.mapping("trigger_conditions") or {}, "trigger_conditions", fields.problems)
     conditions = read_conditions(block)
-    is_queued = _read_queued(fields) if kind in OPERATIONS else False
-    rule = _Rule(_read_entity(fields, kind), kind or RuleTrigger.MANUAL, conditions, is_queued)
+    is_ordered = kind in OPERATIONS and fields.choice("overlap", _Overlap, _Overlap.ALLOW) is _Overlap.QUEUE
+    rule = _Rule(_read_entity(fields, kind), kind or RuleTrigger.MANUAL, conditions, is_ordered)
     if kind is not RuleTrigger.SCHEDULED:
-        for name in fields.written([one for one in CRON_FIELDS if one != OVERLAP or kind not in OPERATIONS]):
+        for name in fields.written([name for name in CRON_FIELDS if name != "overlap" or kind not in OPERATIONS]):
             fields.problems.add(name, f"is only for trigger_type scheduled{'' if kind is None else f', not {kind}'}")
     if kind is None or kind in OPERATIONS:
         return rule, TriggerDefinition(), remarks
@@ -219,14 +221,6 @@ def _read_trigger(fields: Fields) -> tuple[_Rule, TriggerDefinition, list[str]]:
         remarks.append("trigger_conditions: a schedule sends no record, so every field is null; use a condition action")
     schedule = Fields({name: fields.get(name) for name in CRON_FIELDS}, "", fields.problems)
     return rule, TriggerDefinition(TriggerType.CRON, read_schedule(schedule), condition), remarks
-
-
-def _read_queued(fields: Fields) -> bool:
-    """Return whether the runs of one record begin one after the other, in the order of its changes."""
-    found = fields.choice(OVERLAP, Overlap, Overlap.ALLOW)
-    if found not in (Overlap.ALLOW, Overlap.QUEUE):
-        fields.problems.add(OVERLAP, f"{found.value!r} is only for trigger_type scheduled; write allow or queue")
-    return found is Overlap.QUEUE
 
 
 def _read_trigger_type(fields: Fields) -> RuleTrigger | None:
@@ -293,7 +287,7 @@ def _read_actions(fields: Fields, actions: Collection[str] | None) -> list[Writt
     return kept
 
 
-def _check_shape(graph: Graph, actions: list[WrittenAction], edges: list[WrittenEdge], problems: Problems) -> None:
+def _check_shape(graph: Graph, actions: list[WrittenAction], edges: list[RuleEdge], problems: Problems) -> None:
     """Report cycles, and actions that no start edge leads to."""
     looped = cycles(graph)
     for cycle in looped:

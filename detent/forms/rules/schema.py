@@ -13,10 +13,12 @@ from detent.forms.rules.action import LARGEST_ORDER, LONGEST_NAME
 from detent.forms.rules.action_types import ACTION_TYPES, ActionType
 from detent.forms.rules.conditions import MOST_CONDITIONS, Match, Operator
 from detent.forms.rules.edge import LARGEST_EDGE_ORDER, EdgeType
-from detent.forms.rules.form import FORM, MOST_PARALLEL, MOST_VARS, OnUnhandled, RuleTrigger
+from detent.forms.rules.form import FORM, MOST_PARALLEL, MOST_VARS, RuleTrigger
 from detent.forms.schedule import Missed, Overlap
 from detent.forms.text_tests import MOST_TESTS
+from detent.forms.workflow_fields import OnUnhandled
 from detent.graph.model import ItemFailure, OnCrash
+from detent.values.limits import ID_LIMIT
 
 Schema = dict[str, Any]
 
@@ -75,7 +77,7 @@ _ACTION: Final[Schema] = {
     "type": "object",
     "required": ["name", "action_config"],
     "properties": {
-        "id": _maybe("Its id, given by a save. A new action has none.", "string", minLength=1, maxLength=255),
+        "id": _maybe("Its id, given by a save. A new action has none.", "string", minLength=1, maxLength=ID_LIMIT),
         "step": _maybe(
             "The name of its step in the graph and in runs. Without it, a slug of its first name.",
             "string",
@@ -139,9 +141,9 @@ _EDGE: Final[Schema] = {
     "type": "object",
     "required": ["target_action_id", "edge_type"],
     "properties": {
-        "id": _maybe("Its id, given by a save.", "string", minLength=1, maxLength=255),
-        "source_action_id": _maybe("Where it leads from; null for a start edge.", "string", maxLength=255),
-        "target_action_id": _text("Where it leads to.", 255),
+        "id": _maybe("Its id, given by a save.", "string", minLength=1, maxLength=ID_LIMIT),
+        "source_action_id": _maybe("Where it leads from; null for a start edge.", "string", maxLength=ID_LIMIT),
+        "target_action_id": _text("Where it leads to.", ID_LIMIT),
         "edge_type": {
             "description": "When it is taken: at the start, after success, after the answer true or false, or always.",
             "enum": [one.value for one in EdgeType],
@@ -194,7 +196,7 @@ SCHEMA: Final[Schema] = {
         "missed": _choice("For scheduled: which missed times start a run.", [str(one) for one in Missed], "last"),
         "missed_window": _maybe("For scheduled: how late a start may be.", _DURATION, default="1d"),
         "overlap": _choice(
-            "What a time does while a run is open, or a change while one of its record is (allow, queue).",
+            "What a time or an event does while a run is open. For events: allow or queue.",
             [str(one) for one in Overlap],
         ),
         "actions": {

@@ -35,7 +35,7 @@ from detent.api.request import (
     word_of,
 )
 from detent.api.rules import action_template_document
-from detent.commands.rules.action_templates import NewActionTemplate
+from detent.commands.rules.action_templates import ActionTemplate
 from detent.documents.answers import Many, One
 from detent.documents.rules import ActionTemplateDocument
 from detent.store.rule_rows import ActionTemplateRow
@@ -92,9 +92,9 @@ async def replace_action_template(request: AnyRequest, template: FromPath[str]) 
     return _answer(await commands(request).action_templates.change(template, new))
 
 
-async def _read(request: AnyRequest) -> NewActionTemplate:
+async def _read(request: AnyRequest) -> ActionTemplate:
     fields = await read_fields(request, *_NAMES, message=_MESSAGE, required=("name", "action_type"))
-    new = NewActionTemplate(
+    new = ActionTemplate(
         name=fields.text("name", most=200) or "",
         description=""
         if fields.get("description") == ""

@@ -16,7 +16,7 @@ from detent.api.openapi.operations import BOOLEAN, Plain, answers, operation, qu
 from detent.api.request import AnyRequest, QueryValues, aliases, commands, flag_of, object_body
 from detent.api.routes.rules.rules import BASE, IF_MATCH, TAGS, state_of
 from detent.api.rules import action_document, action_documents, edge_document, edge_documents
-from detent.commands.rules.save import Rule
+from detent.commands.rules.save import RuleView
 from detent.documents.answers import Many, One
 from detent.documents.rules import RuleActionDocument, RuleEdgeDocument
 from detent.values.limits import DEFINITION_LIMIT
@@ -212,15 +212,15 @@ async def _body(request: AnyRequest) -> dict[str, Any]:
     return object_body(await request.body(), "the rule cannot be changed", limit=DEFINITION_LIMIT)
 
 
-def _tag(rule: Rule) -> dict[str, str]:
+def _tag(rule: RuleView) -> dict[str, str]:
     return {"ETag": etag_of(rule.row)}
 
 
-def _action(rule: Rule, action: Mapping[str, Any], status: int = 200) -> ActionAnswer:
+def _action(rule: RuleView, action: Mapping[str, Any], status: int = 200) -> ActionAnswer:
     return Response(One(action_document(action)), status_code=status, headers=_tag(rule))
 
 
-def _edge(rule: Rule, edge: Mapping[str, Any], status: int = 200) -> EdgeAnswer:
+def _edge(rule: RuleView, edge: Mapping[str, Any], status: int = 200) -> EdgeAnswer:
     return Response(One(edge_document(edge)), status_code=status, headers=_tag(rule))
 
 

@@ -43,7 +43,7 @@ from detent.api.request import (
 from detent.api.routes.runs import show_runs
 from detent.api.rules import checked_document, rule_document, rule_summary, version_document
 from detent.commands.drafts import DraftAnswer
-from detent.commands.rules.save import Rule, State
+from detent.commands.rules.save import RuleView, State
 from detent.documents.answers import FieldProblem, Many, One
 from detent.documents.lists import SearchPage
 from detent.documents.rules import (
@@ -211,7 +211,7 @@ async def state_of(request: AnyRequest, rule: str) -> State | None:
     return named_state(if_match, (await commands(request).rules.get(rule)).row)
 
 
-async def show_rule(rule: Rule, *, bare: bool = False, status: int = 200) -> AnyAnswer:
+async def show_rule(rule: RuleView, *, bare: bool = False, status: int = 200) -> AnyAnswer:
     """Build the answer that shows a rule, with its tag."""
     document = await asyncio.to_thread(rule_document, rule)
     return _answer(document, bare=bare, status=status, headers={"ETag": etag_of(rule.row)})

@@ -46,32 +46,7 @@ def upgrade() -> None:
         Column("updated_at", MOMENT, nullable=False),
         sqlite_strict=True,
     )
-    op.create_table(
-        "alert",
-        Column("id", ID, primary_key=True),
-        Column("tenant", Integer, nullable=False),
-        Column("workflow", ID, nullable=False),
-        Column("run", ID, nullable=False),
-        Column("step", NAME, nullable=False),
-        Column("alert_type", NAME, nullable=False),
-        Column("severity", WORD, nullable=False),
-        Column("title", LONG, nullable=False),
-        Column("message", LONG, nullable=False),
-        Column("context", LONG),
-        Column("state", WORD, nullable=False),
-        Column("at", MOMENT, nullable=False),
-        Column("acknowledged_at", MOMENT),
-        Column("acknowledged_by", LONG),
-        Column("resolved_at", MOMENT),
-        Column("resolved_by", LONG),
-        sqlite_strict=True,
-    )
-    op.create_index("alert_step", "alert", ["run", "step"], unique=True)
-    op.create_index("alert_list", "alert", ["tenant", "id"])
-    op.create_index("alert_state", "alert", ["tenant", "state", "id"])
-    op.create_index("alert_workflow", "alert", ["tenant", "workflow", "id"])
-    resolved = text("resolved_at is not null")
-    op.create_index("alert_resolved", "alert", ["resolved_at"], sqlite_where=resolved, postgresql_where=resolved)
+    _add_alerts()
     op.create_table(
         "action_template",
         Column("id", ID, primary_key=True),
@@ -100,3 +75,32 @@ def downgrade() -> None:
     op.drop_column("workflow", "entity")
     for table in ("action_template", "alert", "layout", "entity"):
         op.drop_table(table)
+
+
+def _add_alerts() -> None:
+    op.create_table(
+        "alert",
+        Column("id", ID, primary_key=True),
+        Column("tenant", Integer, nullable=False),
+        Column("workflow", ID, nullable=False),
+        Column("run", ID, nullable=False),
+        Column("step", NAME, nullable=False),
+        Column("alert_type", NAME, nullable=False),
+        Column("severity", WORD, nullable=False),
+        Column("title", LONG, nullable=False),
+        Column("message", LONG, nullable=False),
+        Column("context", LONG),
+        Column("state", WORD, nullable=False),
+        Column("at", MOMENT, nullable=False),
+        Column("acknowledged_at", MOMENT),
+        Column("acknowledged_by", LONG),
+        Column("resolved_at", MOMENT),
+        Column("resolved_by", LONG),
+        sqlite_strict=True,
+    )
+    op.create_index("alert_step", "alert", ["run", "step"], unique=True)
+    op.create_index("alert_list", "alert", ["tenant", "id"])
+    op.create_index("alert_state", "alert", ["tenant", "state", "id"])
+    op.create_index("alert_workflow", "alert", ["tenant", "workflow", "id"])
+    resolved = text("resolved_at is not null")
+    op.create_index("alert_resolved", "alert", ["resolved_at"], sqlite_where=resolved, postgresql_where=resolved)

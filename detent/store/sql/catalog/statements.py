@@ -8,7 +8,7 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, FromClause, Select, bindparam, func, literal_column, or_, select, text, update
 
 from detent.store.catalog_rows import EVERY_TENANT, ActionMark, ActionRow, ConnectorRow, NewAction, NewConnector
-from detent.store.sql.catalog_schema import action, connector
+from detent.store.sql.catalog.schema import action, connector
 from detent.store.sql.compiler import Contains, InList, InsertIfAbsent
 
 _newer_connector: Final = connector.alias("newer_connector")

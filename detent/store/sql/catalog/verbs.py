@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from detent.store.catalog_protocol import CatalogStore
 from detent.store.catalog_rows import ActionMark, ActionRow, ConnectorRow, NewAction, NewConnector, SavedConnector
 from detent.store.rows import Unsaved
-from detent.store.sql import catalog_statements as statements
 from detent.store.sql.access import Script, SqlAccess
+from detent.store.sql.catalog import statements
 
 
 class CatalogVerbs(CatalogStore):

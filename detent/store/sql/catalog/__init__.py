@@ -1,0 +1,1 @@
+"""The catalog on a SQL database: its tables, its statements and its verbs."""
