@@ -352,6 +352,13 @@ def test_an_action_can_be_repeated_until_its_result_is_as_wanted() -> None:
     assert found.repeat == Repeat("result.body.done", every=5.0)
 
 
+def test_a_word_like_an_action_type_is_a_warning_where_actions_are_not_known() -> None:
+    assert compiled(action("a", "send_mail")).warnings == (
+        "actions[0].action_type: 'send_mail' is not an action type of Detent; did you mean 'send_email'?",
+    )
+    assert compiled(action("a", "pay")).warnings == ()
+
+
 def test_an_action_that_lasts_longer_than_the_run_is_a_warning() -> None:
     [warning] = compiled(action("a", "delay", action_config={"duration": "2h"}), max_duration="1h").warnings
     assert warning.startswith("actions[0]: it lasts up to 7200 s, and a run only 3600 s")

@@ -190,6 +190,7 @@ ACTION: list[tuple[Any, str, str]] = [
     (action(repeat={}), ".repeat.until", "is missing"),
     (action("a", "wait", retries=3), ".retries", "'retries' has no meaning for 'wait': it has no attempts"),
     (action("a", "delay", action_config={"seconds": 1}, timeout=3), ".timeout", "no meaning for 'delay'"),
+    (action("a", "core.wait", retries=3), ".retries", "'retries' has no meaning for 'core.wait': it has no attempts"),
     (action("a", "wait", for_each=[1]), ".for_each", "a wait cannot run for each item"),
     (
         action("a", "start_workflow", action_config={"workflow": "x"}, on_crash="ask"),

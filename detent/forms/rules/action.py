@@ -218,22 +218,31 @@ def _read_type(fields: Fields, found: WrittenAction, actions: Collection[str] | 
             _set_work(fields, found, _renamed(found.type, given))
         case _:
             _set_work(fields, found, read_action(str(found.type.action), given))
+    _refuse_policies(fields, found, found.type.name)
+
+
+def _refuse_policies(fields: Fields, found: WrittenAction, name: str) -> None:
+    """Report policies of an action that has no attempts."""
     if found.kind not in (*TRIED_KINDS, StepKind.SUBWORKFLOW):
         for key in fields.written(_TRIED):
-            fields.problems.add(fields.at(key), f"{key!r} has no meaning for {found.type.name!r}: it has no attempts")
+            fields.problems.add(fields.at(key), f"{key!r} has no meaning for {name!r}: it has no attempts")
 
 
 def _read_catalog_action(
     fields: Fields, found: WrittenAction, name: str, given: Fields, actions: Collection[str] | None
 ) -> None:
     problem = action_name_problem(name, actions, fields.problems)
+    if "." not in name:  # a word without a connector in front is meant to be a type
+        hint = fields.problems.did_you_mean(name, ACTION_TYPES)
+        if problem is not None:
+            known = f"; it is one of {', '.join(ACTION_TYPES)}, or an action of the catalog"
+            problem = f"no action type {shown(name)}{hint or known}"
+        elif hint and actions is None:
+            found.warnings.append(f"{fields.at('action_type')}: {shown(name)} is not an action type of Detent{hint}")
     if problem is not None:
-        if "." not in name:  # a word without a connector in front is meant to be a type
-            hint = fields.problems.did_you_mean(name, ACTION_TYPES)
-            known = f"it is one of {', '.join(ACTION_TYPES)}, or an action of the catalog"
-            problem = f"no action type {shown(name)}{hint or f'; {known}'}"
         fields.problems.add(fields.at("action_type"), problem)
     _set_work(fields, found, read_action(name, given))
+    _refuse_policies(fields, found, name)
 
 
 def _check_config(given: Fields, type_: ActionType) -> None:
