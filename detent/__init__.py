@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from detent.client.async_client import AsyncClient
     from detent.client.client import Client
     from detent.embed import sync
+    from detent.embed.changes import record_change
     from detent.embed.config import configure
     from detent.embed.node import node
     from detent.embed.runs import RunHandle, runs
@@ -75,6 +76,7 @@ __all__ = [
     "minutes",
     "node",
     "reattempt",
+    "record_change",
     "runs",
     "seconds",
     "start",
@@ -86,6 +88,7 @@ __all__ = [
 ]
 
 _NAMES_BY_HOME = {
+    "detent.embed.changes": "record_change",
     "detent.embed.config": "configure",
     "detent.embed.node": "node",
     "detent.embed.runs": "RunHandle runs",

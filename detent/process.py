@@ -136,7 +136,8 @@ async def _begin_work(app: App, clock: Clock, stack: AsyncExitStack) -> None:
     stack.push_async_callback(app.drain)  # closes first: attempts in flight still need the registered local app
     start_background(Presence(store, queues=app.engine.tuning.queues, actions=app.engine.serves), stack)
     for url in app.settings.outbox_urls:
-        relay = Relay(open_outbox(url), app.commands.for_caller(local_caller("outbox")))
+        caller = local_caller("outbox")
+        relay = Relay(open_outbox(url), app.commands.for_caller(caller), app.triggers.for_caller(caller).events)
         stack.push_async_callback(relay.close)
         start_background(relay, stack)
 

@@ -8,7 +8,17 @@ from inspect import signature
 from types import TracebackType
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
-from detent.client import connectors, dead_letters, overviews, rules, stream, templates, triggers, workflows
+from detent.client import (
+    connectors,
+    dead_letters,
+    entity_events,
+    overviews,
+    rules,
+    stream,
+    templates,
+    triggers,
+    workflows,
+)
 from detent.client import runs as run_calls
 from detent.client.calls import ManyAnswers, OneAnswer, RetryPolicy, server_url
 from detent.client.drivers import PROCESS, AsyncDriver, Driver
@@ -475,6 +485,11 @@ class ClientOperations:
     waits = streams(run_calls.waits)
     resources = streams(run_calls.resources)
     send_event = asks(run_calls.send_event)
+    send_change = asks(entity_events.send_change)
+    send_changes = asks(entity_events.send_changes)
+    match_rules = asks(entity_events.match_rules)
+    recent_matches = asks(entity_events.recent_matches)
+    rule_firings = streams(entity_events.rule_firings)
     health = asks(run_calls.health)
 
 

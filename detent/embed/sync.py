@@ -8,11 +8,12 @@ Any thread may call it, and so may a process that was forked after it was used.
 
 from __future__ import annotations
 
+from detent.embed.changes import record_change_blocking as record_change
 from detent.embed.runs import SyncRunHandle as RunHandle
 from detent.embed.runs import sync_runs as runs
 from detent.embed.start import start_blocking as start
 
-__all__ = ["RunHandle", "run", "runs", "start"]
+__all__ = ["RunHandle", "record_change", "run", "runs", "start"]
 
 
 def run(id: str) -> RunHandle:  # noqa: A002

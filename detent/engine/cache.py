@@ -229,7 +229,10 @@ class WorkflowCache:
 
     async def _load(self, tenant: int, key: str) -> Startable:
         row = await self.row(tenant, key)
-        return self._kept.put((tenant, key), self._prepare(row), weight(len(row.graph) + len(row.trigger)))
+        made = self._prepare(row)
+        # Of the trigger only a payload schema stays in memory.
+        size = len(row.graph) + (0 if made.payload is None else len(row.trigger))
+        return self._kept.put((tenant, key), made, weight(size))
 
     def _has_loaded(self, key: tuple[int, str], load: asyncio.Task[Startable]) -> None:
         del self._loads[key]

@@ -1,4 +1,5 @@
-"""The relay of an outbox: it starts the runs whose rows an application has written into its own database.
+"""The relay of an outbox: it starts the runs whose rows an application has written into its own database, and passes
+on the changes of records.
 
 A run is started with the row's id as its request id, and then the row is deleted. If the process dies in between, the
 row is read again and its start is known. A row that cannot be started gets its error, and the others continue. They
@@ -26,9 +27,10 @@ from detent.errors import (
 )
 from detent.instant import Instant, micros
 from detent.observe import emit
-from detent.outbox.table import BATCH, OutboxRow
+from detent.outbox.table import BATCH, EVENT, OutboxRow
 from detent.python.registry import registry
 from detent.run.start import StartRequest
+from detent.store.events import NewEvent
 
 #: At most this many rows wait here: every query for the next rows excludes them by number.
 MOST: Final = 1_000
@@ -132,13 +134,23 @@ class Outbox(Protocol):
     async def close(self) -> None: ...
 
 
+class EventSink(Protocol):
+    """Stores changes of records that an outbox has. Storing the same one twice is harmless."""
+
+    async def read_relayed(self, id_: bytes, body: Any) -> NewEvent:
+        """Return the event of a row. Raise InvalidInput if it is not one, or if there is no such entity."""
+
+    async def store_relayed(self, events: Sequence[NewEvent]) -> None:
+        """Store events, in order. When this returns they are durable."""
+
+
 class Relay:
-    """The relay of one outbox, a background task of a node."""
+    """The relay of one outbox, a background task of a node. Without `events` it leaves changes of records alone."""
 
     name = "outbox"
 
-    def __init__(self, outbox: Outbox, commands: Commands) -> None:
-        self._outbox, self._commands = outbox, commands
+    def __init__(self, outbox: Outbox, commands: Commands, events: EventSink | None = None) -> None:
+        self._outbox, self._commands, self._events = outbox, commands, events
         self._contended = ContendedRows()
 
     async def poll(self) -> float:
@@ -146,7 +158,11 @@ class Relay:
         self._contended.were_read(rows)
         started: list[int] = []
         try:
+            if not await self._pass_on([row for row in rows if row.workflow == EVENT], started):
+                return AFTER_TROUBLE
             for row in rows:
+                if row.workflow == EVENT:
+                    continue
                 try:
                     if await self._start(row):
                         started.append(row.seq)
@@ -161,6 +177,26 @@ class Relay:
 
     async def close(self) -> None:
         await self._outbox.close()
+
+    async def _pass_on(self, rows: Sequence[OutboxRow], done: list[int]) -> bool:
+        """Store the changes of records among the rows, all at once and in order. Return False if that must wait."""
+        events: dict[int, NewEvent] = {}
+        try:
+            for row in rows:
+                try:
+                    if self._events is None:
+                        raise InvalidInput("this node does not receive changes of records")
+                    events[row.seq] = await self._events.read_relayed(_id(row.id), _read(row.body, Any))
+                except _PASSES:
+                    raise
+                except Exception as error:  # noqa: BLE001 - one unreadable row must not block the others
+                    await self._refuse(row, error)
+            if events and self._events is not None:
+                await self._events.store_relayed(list(events.values()))
+        except _PASSES:
+            return False
+        done += events
+        return True
 
     async def _start(self, row: OutboxRow) -> bool:
         """Start a row. Return False if another transaction blocks it."""

@@ -9,6 +9,8 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 NAME: Final = "detent_outbox"
+#: In place of a workflow: the row is a change of a record. No workflow can have that name.
+EVENT: Final = "/event"
 
 #: `seq` is the order in which rows are started. A row with an `error` is not read again until a person sets it to NULL.
 CREATE: Final[Mapping[str, str]] = {
@@ -42,6 +44,11 @@ def read(without: Sequence[int]) -> str:
     """Return the query for the next rows, except `without`."""
     others = f" and seq not in ({', '.join(str(int(seq)) for seq in without)})" if without else ""
     return f"select seq, id, workflow, body, options from {NAME} where error is null{others} order by seq limit {BATCH}"
+
+
+def event_row(id_: bytes, data: bytes, created_at: int) -> dict[str, str | int]:
+    """Return the values of a row that is a change of a record. `data` is the event as JSON."""
+    return {"id": id_.hex(), "workflow": EVENT, "body": data.decode(), "options": "{}", "created_at": created_at}
 
 
 def row_of(id_: bytes, workflow: str, body: Any, options: Mapping[str, Any], created_at: int) -> dict[str, str | int]:

@@ -12,7 +12,7 @@ from detent.triggers.context import TriggerContext, TriggerStores
 from detent.triggers.dead_letters import LetterCommands
 from detent.triggers.editor import MOST_PREVIEWED, TriggerEditor
 from detent.triggers.entities.commands import EntityEventCommands
-from detent.triggers.entities.intake import EntityEvents
+from detent.triggers.entities.worker import EntityEvents
 from detent.triggers.firing import Backfilled, FiringCommands
 from detent.triggers.processor import Processor
 from detent.triggers.receiver import FORGED, ReceiverCommands, Sent

@@ -13,7 +13,7 @@ from detent.store.events import EventStore
 from detent.store.letters import LetterStore
 from detent.store.protocol import TriggerStore
 from detent.store.rule_protocol import EntityStore
-from detent.triggers.entities.intake import EntityEvents
+from detent.triggers.entities.worker import EntityEvents
 from detent.triggers.processor import Processor
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -170,3 +172,21 @@ async def test_a_rule_that_no_event_starts_has_no_recent_matches(api: Detent) ->
     answer = await api.call("GET", f"{RULES}/shipped/recent-matches")
     assert answer.status == 409
     assert "not started by events" in answer.json["message"]
+
+
+async def test_a_rule_may_queue_the_runs_of_one_record(api: Detent) -> None:
+    await add_entity(api)
+    waiting = [{"name": "Nap", "action_type": "delay", "action_config": {"duration": "1s"}, "execution_order": 1}]
+    await add_rule(api, overlap="queue", actions=waiting, trigger_conditions={})
+    for number in range(3):
+        await send(api, {**EVENT, "event_id": f"e-{number}"}, query="")
+    async with asyncio.timeout(300):
+        while len(found := (await api.call("GET", "/api/v1/runs?status=completed")).json["data"]) < 3:  # noqa: ASYNC110
+            await asyncio.sleep(0.1)
+    fired = (await api.call("GET", f"{RULES}/shipped/firings")).json["data"]
+    events = {one["run_id"]: one["event_id"] for one in fired}
+    spans = sorted((run["started_at"], run["finished_at"], events[run["id"]]) for run in found)
+    assert [id_ for _, _, id_ in spans] == ["e-0", "e-1", "e-2"]
+    assert all(one[1] <= other[0] for one, other in pairwise(spans)), "each began after the one before had ended"
+    refused = await api.call("POST", f"{RULES}/full", json={**RULE, "name": "Other", "overlap": "skip"})
+    assert [one["field"] for one in refused.json["details"]["validation_errors"]] == ["overlap"]

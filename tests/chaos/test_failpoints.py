@@ -53,8 +53,9 @@ WAYS: dict[str, tuple[int, Drive]] = {
 }
 #: These need a past of their own.
 APART = {"inside_recovery", "before_repeat"}
-#: These are where triggers work; `tests/triggers/test_dying.py` goes there.
-OF_TRIGGERS = {"after_firing", "after_slots", "after_turn", "after_fired_start"}
+#: These are where triggers and entity events work; `tests/triggers/test_dying.py` and its neighbour go there.
+OF_EVENTS = {"after_event", "after_match", "after_event_starts", "after_take"}
+OF_TRIGGERS = {"after_firing", "after_slots", "after_turn", "after_fired_start", *OF_EVENTS}
 #: How often the target must hear of the first call where the answer is certain.
 HITS = {"after_start": 1, "before_effect": 1, "after_effect": 2, "after_claim": 1, "before_park": 1}
 

@@ -10,11 +10,12 @@ import sys
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from tests.sim import link_bugs, map_bugs, probe_bugs, test_child_steps, test_functions
+from tests.sim import event_bugs, link_bugs, map_bugs, probe_bugs, test_child_steps, test_functions
 from tests.sim.campaign import cheapest, kill, run_campaign
 from tests.sim.child_world import ChildWorld, MapWorld
 from tests.sim.collecting_world import CollectingWorld
 from tests.sim.counters import Counters
+from tests.sim.event_world import EventWorld
 from tests.sim.function_world import FunctionWorld
 from tests.sim.link_world import LinkWorld
 from tests.sim.mutants import FOUND, MUTANTS, RECORD, Mutant
@@ -39,6 +40,7 @@ SORTS: Final = {
     "children": Sort(ChildWorld, test_child_steps.MUTANTS),
     "maps": Sort(MapWorld, map_bugs.MUTANTS),
     "links": Sort(LinkWorld, link_bugs.MUTANTS),
+    "events": Sort(EventWorld, event_bugs.MUTANTS),
     "probes": Sort(ProbeWorld, probe_bugs.MUTANTS),
     "functions": Sort(FunctionWorld, (*test_functions.MUTANTS, *test_functions.FAMILY)),
     "collecting": Sort(CollectingWorld, test_functions.CONTINUING),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from typing import Any
 
@@ -27,7 +28,7 @@ def rule(name: str, *conditions: dict[str, Any], entity: str = "order", on: str 
     values: dict[str, Any] = {
         "tenant": 1, "id": new_id(), "form": "rule", "description": None, "enabled": True, "labels": None,
         "trigger": json.dumps({"type": "api", "rule": facts}), "source": source, "graph": codec.encode(graph),
-        "checksum": source, "language": 1, "entity": entity, "title": name.title(),
+        "checksum": hashlib.sha256(source.encode()).hexdigest(), "language": 1, "entity": entity, "title": name.title(),
     }  # fmt: skip
     return NewVersion(name=name, **{**values, **given})
 

@@ -23,8 +23,8 @@ from detent.store.protocol import Store
 from detent.store.trigger_rows import FiringState
 from detent.triggers.commands import EngineTriggers, TriggerCommands
 from detent.triggers.entities.event import RecordChange, RecordOperation, read_change
-from detent.triggers.entities.intake import EntityEvents
 from detent.triggers.entities.matcher import RuleMatcher
+from detent.triggers.entities.worker import EntityEvents
 from detent.values.fields import Problems
 from tests.engine.rig import OWNER, Rig, rig
 from tests.triggers.entity_rules import add_entity, condition, rule, save
@@ -246,7 +246,8 @@ async def test_a_rule_that_cannot_be_started_is_listed_with_the_reason_and_stops
     async with sites(rule("bad", bad), rule("good")) as [site]:
         [receipt] = await site.send(change(event_id="e"))
         assert [one.rule for one in receipt.runs or ()] == ["good"]
-        [error] = receipt.errors or ()
+        assert receipt.errors is not None
+        [error] = receipt.errors
         assert (error.rule, error.code) == ("bad", "condition_error")
         await site.send(change(event_id="f"))
         listed = await site.commands.events.firings("bad", limit=9)
@@ -303,10 +304,13 @@ def test_a_change_that_is_wrong_is_refused_with_its_place(values: dict[str, Any]
 def test_the_id_of_a_record_is_its_field_if_none_is_given() -> None:
     problems = Problems()
     sent = {"entity": "order", "operation": "update"}
-    found = [
-        read_change({**sent, **more}, "", problems)
-        for more in ({"id": 7, "after": {"id": 8}}, {"after": {"id": 8}}, {"after": {"id": [1]}}, {"after": {}})
+    given: list[dict[str, Any]] = [
+        {"id": 7, "after": {"id": 8}},
+        {"after": {"id": 8}},
+        {"after": {"id": [1]}},
+        {"after": {}},
     ]
+    found = [read_change({**sent, **more}, "", problems) for more in given]
     assert [one and one.record for one in found] == ["7", "8", None, None]
     assert not problems.found
 

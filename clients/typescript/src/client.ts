@@ -1,7 +1,16 @@
 import { Connectors } from "./connectors.js";
 import { DeadLetters } from "./dead_letters.js";
-import type { CallbackReceipt, DryRun, EventReceipt, Json, Resource, Started } from "./documents.js";
-import { type AnswerOf, Http, type Method, type Options, type Parts, type PathOf, type QueryOf } from "./http.js";
+import type {
+  CallbackReceipt,
+  DryRun,
+  EntityEventReceipt,
+  EventReceipt,
+  Json,
+  Resource,
+  RuleMatch,
+  Started,
+} from "./documents.js";
+import { type AnswerOf, type BodyOf, Http, type Method, type Options, type Parts, type PathOf, type QueryOf } from "./http.js";
 import { newId } from "./ids.js";
 import { from, pages } from "./paging.js";
 import { ActionTemplates, Alerts, Entities, Rules } from "./rules.js";
@@ -10,6 +19,9 @@ import type { FollowOptions, Heard } from "./stream.js";
 import { DocumentTemplates, WorkflowTemplates } from "./templates.js";
 import { Triggers } from "./triggers.js";
 import { Workflows } from "./workflows.js";
+
+/** A change of a record of an entity. */
+export type RecordChange = Exclude<BodyOf<"post", "/api/v1/events/entity">, readonly unknown[]>;
 
 /** A Detent, asked over HTTP. One client is enough for a whole program. */
 export class Detent {
@@ -68,6 +80,19 @@ export class Detent {
   async sendEvent(type: string, data: Json = {}, options: { id?: string } = {}): Promise<EventReceipt> {
     const body = { type, data, id: options.id ?? newId() };
     return (await this.#http.call("post", "/api/v1/events", { body, repeatable: true })).data;
+  }
+
+  /** Say that a record of an entity was created, updated or deleted; every active rule that matches is started once. The
+   * same `event_id` again starts nothing again. With `wait` the answer says what was started. */
+  async sendChange(change: RecordChange, options: { wait?: string } = {}): Promise<EntityEventReceipt> {
+    const body = { event_id: newId(), ...change };
+    return (await this.#http.call("post", "/api/v1/events/entity", { body, query: options, repeatable: true })).data;
+  }
+
+  /** Which rules a change would start, and which condition of the others is false. Nothing is started. */
+  async matchRules(change: RecordChange, rule?: string): Promise<RuleMatch[]> {
+    const body = rule === undefined ? change : { ...change, rule };
+    return (await this.#http.call("post", "/api/v1/rules/match", { body, repeatable: true })).data;
   }
 
   /** The resources of other systems that belong to runs. `type` needs `system`, and `id` needs both. */

@@ -127,3 +127,7 @@ const ENDED: ReadonlySet<string> = new Set(["completed", "failed", "cancelled", 
 export function hasEnded(status: string): boolean {
   return ENDED.has(status);
 }
+/** A change of a record that is stored, and what it started if the sender waited. */
+export type EntityEventReceipt = Schemas["EntityEventReceipt"];
+/** Whether a change matches a rule, and why not. */
+export type RuleMatch = Schemas["RuleMatchDocument"];

@@ -18,6 +18,7 @@ from detent.catalog.connections import EnvironmentConnections
 from detent.cli.options import Database, Imports
 from detent.cli.output.terminal import out
 from detent.clock import SystemClock
+from detent.embed.recorded_models import recorded_models
 from detent.errors import DetentError, InvalidInput, StoreInUse
 from detent.settings import FIELDS, Loaded, load_settings
 from detent.steps.actions import load_modules
@@ -41,6 +42,7 @@ def doctor(database: Database = None, imports: Imports = None) -> None:
         *(Finding("warning", "settings", warning) for warning in loaded.warnings),
         *_checked(loaded),
         *asyncio.run(_examined(loaded.settings.database_url)),
+        *_heard(),
     ]
     for finding in findings:
         out.print(f"{_MARKS[finding.level]} [bold]{escape(finding.subject)}[/]  {escape(finding.message)}")
@@ -63,6 +65,18 @@ def _checked(loaded: Loaded) -> list[Finding]:
     except InvalidInput as error:
         found.append(Finding("error", "import", "; ".join(map(str, error.problems))))
     return found
+
+
+def _heard() -> list[Finding]:
+    """Say what listeners of the user's models do not hear, if a module of the settings has registered one."""
+    kinds = recorded_models()
+    if not kinds:
+        return []
+    message = (
+        f"changes of {', '.join(kinds)} are recorded. Bulk operations bypass the listener: update() and delete() of "
+        "queries, bulk_create, bulk_update. Record these with detent.record_change"
+    )
+    return [Finding("ok", "entity events", message)]
 
 
 async def _examined(url: str) -> list[Finding]:

@@ -1,4 +1,4 @@
-"""`detent events send TYPE`"""
+"""`detent events send TYPE` and `detent events entity ENTITY OPERATION`"""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Annotated, Final
 import typer
 
 from detent.cli.client import open_client
-from detent.cli.options import Database, Json, Url, read_input, settings_of
+from detent.cli.options import Database, Json, Url, read_input, read_value, settings_of
 from detent.cli.output.terminal import Column, out, plain, print_json, show_table, warn
-from detent.client import runs
+from detent.client import entity_events, runs
 
 _COLUMNS: Final = (Column("trigger"), Column("result"), Column("run"))
 
@@ -45,6 +45,69 @@ def send(
             warn("no engine is running on this database; the runs begin when one does")
 
 
+_RULES: Final = (Column("rule", may_shrink=True), Column("result"), Column("run", may_shrink=True))
+
+Entity = Annotated[str, typer.Argument(metavar="ENTITY", help="The name of an entity, such as order.")]
+OperationName = Annotated[str, typer.Argument(metavar="OPERATION", help="create, update or delete.")]
+RecordId = Annotated[str | None, typer.Option("--id", metavar="ID", help="The id of the record.")]
+Before = Annotated[
+    str | None, typer.Option("--before", metavar="JSON", help="The record before the change: JSON, @file.json or -.")
+]
+After = Annotated[
+    str | None, typer.Option("--after", metavar="JSON", help="The record after the change: JSON, @file.json or -.")
+]
+Actor = Annotated[str | None, typer.Option("--actor", metavar="NAME", help="Who changed it.")]
+
+
+def record_of(text: str | None, option: str) -> dict[str, object] | None:
+    """Read a record that an option has."""
+    return None if text is None else read_value(text, option)
+
+
+def entity(
+    name: Entity,
+    operation: OperationName,
+    id_: RecordId = None,
+    before: Before = None,
+    after: After = None,
+    actor: Actor = None,
+    event_id: Annotated[
+        str | None, typer.Option("--event-id", metavar="ID", help="A repeated id starts nothing again.")
+    ] = None,
+    wait: Annotated[float, typer.Option("--wait", help="Seconds to wait for what it starts.")] = 5.0,
+    as_json: Json = False,
+    url: Url = None,
+    database: Database = None,
+) -> None:
+    """Say that a record was created, updated or deleted. Every active rule that matches is started."""
+    call = entity_events.send_change(
+        name,
+        operation,
+        id_,
+        before=record_of(before, "--before"),
+        after=record_of(after, "--after"),
+        actor=actor,
+        event_id=event_id,
+        wait=wait,
+    )
+    with open_client(settings_of(database_url=database), url) as client:
+        sent = client.ask(call)
+        if as_json:
+            print_json(sent)
+            return
+        started, errors = sent.get("runs"), sent.get("errors") or []
+        count = "no rule matches" if not started else f"{len(started)} rule{'s' if len(started) > 1 else ''} started"
+        said = count if started is not None else sent["status"]
+        out.print(f"[bold]{plain(sent['entity'])}[/] {sent['operation']}  [bright_black]{plain(sent['id'])}[/]  {said}")
+        rows = [[one["rule"], sent["status"], one["run_id"]] for one in started or ()]
+        rows += [[one["rule"], "errored", one["message"]] for one in errors]
+        if rows:
+            show_table(_RULES, [[plain(cell) for cell in row] for row in rows], nothing="")
+        if client.has_no_engine and started:
+            warn("no engine is running on this database; the runs begin when one does")
+
+
 def add_to(app: typer.Typer) -> None:
     app.callback()(events)
     app.command("send")(send)
+    app.command("entity")(entity)

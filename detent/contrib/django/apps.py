@@ -1,4 +1,4 @@
-"""The Django app: it configures Detent, imports workflows, and registers the models that are heroes."""
+"""The Django app: it configures Detent, imports workflows, and registers the models that are heroes or entities."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from django.db import close_old_connections, connections
 from django.db.models.signals import post_migrate
 from django.utils.module_loading import autodiscover_modules
 
+from detent.contrib.django.changes import record_changes
 from detent.embed.config import configure
 from detent.outbox.table import CREATE
 from detent.python.heroes import heroes
@@ -29,7 +30,7 @@ from detent.store.factory import migrate_store
 # project's outbox.
 
 
-_OWN: Final = ("USING", "SCHEMA", "HEROES", "MIGRATE")
+_OWN: Final = ("USING", "SCHEMA", "HEROES", "ENTITIES", "MIGRATE")
 _SCHEMES: Final = {"postgresql": "postgresql", "postgis": "postgresql", "mysql": "mysql"}
 
 
@@ -90,6 +91,7 @@ class DetentConfig(AppConfig):
     def ready(self) -> None:
         configure(**detent_settings())
         heroes.django(*(apps.get_model(name) for name in given().get("HEROES", ())))
+        record_changes({apps.get_model(name): entity for name, entity in given().get("ENTITIES", {}).items()})
         autodiscover_modules("workflows")
         # Django closes broken and old connections only around requests, and a thread of Detent serves no request.
         if close_old_connections not in TIDYING:

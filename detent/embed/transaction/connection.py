@@ -184,7 +184,14 @@ class BlockingAdapter(ConnectionAdapter):
     def run(self, clause: ClauseElement, values: dict[str, Any]) -> Rows:
         """Run a statement and return its rows, if it has any."""
 
+    @abstractmethod
+    def run_many(self, clause: ClauseElement, rows: list[dict[str, Any]]) -> None:
+        """Run a statement once for each of these rows of values."""
+
     def ask(self, ask: Ask) -> Rows | None:
+        if ask.many:
+            self.run_many(ask.clause, [dict(row) for row in ask.many])
+            return ()
         try:
             return self.run(ask.clause, dict(ask.values))
         except Exception as error:
@@ -198,7 +205,14 @@ class AsyncConnectionAdapter(ConnectionAdapter):
     async def run(self, clause: ClauseElement, values: dict[str, Any]) -> Rows:
         """Run a statement and return its rows, if it has any."""
 
+    @abstractmethod
+    async def run_many(self, clause: ClauseElement, rows: list[dict[str, Any]]) -> None:
+        """Run a statement once for each of these rows of values."""
+
     async def ask(self, ask: Ask) -> Rows | None:
+        if ask.many:
+            await self.run_many(ask.clause, [dict(row) for row in ask.many])
+            return ()
         try:
             return await self.run(ask.clause, dict(ask.values))
         except Exception as error:
@@ -231,6 +245,9 @@ class SqlAlchemyAdapter(BlockingAdapter):
         result = self._connection.execute(clause, values)
         return result.fetchall() if result.returns_rows else ()
 
+    def run_many(self, clause: ClauseElement, rows: list[dict[str, Any]]) -> None:
+        self._connection.execute(clause, rows)
+
 
 class AwaitedSqlAlchemyAdapter(AsyncConnectionAdapter):
     """An AsyncConnection of SQLAlchemy."""
@@ -243,6 +260,9 @@ class AwaitedSqlAlchemyAdapter(AsyncConnectionAdapter):
     async def run(self, clause: ClauseElement, values: dict[str, Any]) -> Rows:
         result = await self._connection.execute(clause, values)
         return result.fetchall() if result.returns_rows else ()
+
+    async def run_many(self, clause: ClauseElement, rows: list[dict[str, Any]]) -> None:
+        await self._connection.execute(clause, rows)
 
 
 # -- drivers
@@ -266,6 +286,14 @@ class DriverAdapter(BlockingAdapter):
             else:
                 cursor.execute(sql)
             return plain(cursor.fetchall()) if cursor.description else ()
+        finally:
+            cursor.close()
+
+    def run_many(self, clause: ClauseElement, rows: list[dict[str, Any]]) -> None:
+        compiled = [self._speller.compile(clause, row) for row in rows]
+        cursor = cursor_on(self._root, self._connection)
+        try:
+            cursor.executemany(compiled[0][0], [params for _, params in compiled])
         finally:
             cursor.close()
 
@@ -293,6 +321,16 @@ class AwaitedDriverAdapter(AsyncConnectionAdapter):
         finally:
             await cursor.close()
 
+    async def run_many(self, clause: ClauseElement, rows: list[dict[str, Any]]) -> None:
+        compiled = [self._speller.compile(clause, row) for row in rows]
+        cursor = cursor_on(self._root, self._connection)
+        if inspect.isawaitable(cursor):
+            cursor = await cursor
+        try:
+            await cursor.executemany(compiled[0][0], [params for _, params in compiled])
+        finally:
+            await cursor.close()
+
 
 class AsyncpgAdapter(AsyncConnectionAdapter):
     """A connection of asyncpg."""
@@ -306,6 +344,10 @@ class AsyncpgAdapter(AsyncConnectionAdapter):
     async def run(self, clause: ClauseElement, values: dict[str, Any]) -> Rows:
         sql, params = self._speller.compile(clause, values)
         return [tuple(row) for row in await self._connection.fetch(sql, *params)]
+
+    async def run_many(self, clause: ClauseElement, rows: list[dict[str, Any]]) -> None:
+        compiled = [self._speller.compile(clause, row) for row in rows]
+        await self._connection.executemany(compiled[0][0], [params for _, params in compiled])
 
 
 def dialect_of(name: str) -> DialectName:

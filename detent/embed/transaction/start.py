@@ -54,7 +54,7 @@ def put(order: StartRequest, connection: Any, using: str | None) -> bytes:
     adapter = adapt(connection, using)
     if not isinstance(adapter, BlockingAdapter):
         raise InvalidInput("this connection is async; use `await detent.start(..., connection=...)`")
-    return _execute(adapter, _written(order, checked, adapter))
+    return execute(adapter, _written(order, checked, adapter))
 
 
 async def put_awaited(order: StartRequest, connection: Any, using: str | None) -> bytes:
@@ -64,10 +64,11 @@ async def put_awaited(order: StartRequest, connection: Any, using: str | None) -
     if isinstance(adapter, AwaitedSession):
         adapter = await adapter.adapter()
     talk = _written(order, checked, adapter)
-    return _execute(adapter, talk) if isinstance(adapter, BlockingAdapter) else await _execute_async(adapter, talk)
+    return execute(adapter, talk) if isinstance(adapter, BlockingAdapter) else await execute_async(adapter, talk)
 
 
-def _execute(adapter: BlockingAdapter, talk: Script[T]) -> T:
+def execute(adapter: BlockingAdapter, talk: Script[T]) -> T:
+    """Run a script on a blocking connection and return its result."""
     came: Any = None
     try:
         while True:
@@ -77,7 +78,8 @@ def _execute(adapter: BlockingAdapter, talk: Script[T]) -> T:
         return done
 
 
-async def _execute_async(adapter: AsyncConnectionAdapter, talk: Script[T]) -> T:
+async def execute_async(adapter: AsyncConnectionAdapter, talk: Script[T]) -> T:
+    """Run a script on an async connection and return its result."""
     came: Any = None
     while True:
         try:
@@ -114,6 +116,14 @@ _lock: Final = Lock()
 
 
 def _written(order: StartRequest, checked: _Checked, adapter: ConnectionAdapter) -> Script[bytes]:
+    place = yield from located(adapter)
+    if place.kind == "outbox":
+        return (yield from _outbox(order, checked, place))
+    return (yield from _direct(order, checked, place))
+
+
+def located(adapter: ConnectionAdapter) -> Script[Installation]:
+    """Find Detent in the database of a connection, and remember where it is."""
     preferred = _preferred_schema()
     key = None if adapter.database is None else (adapter.database, preferred)
     place = None if key is None else _places.get(key)
@@ -124,9 +134,7 @@ def _written(order: StartRequest, checked: _Checked, adapter: ConnectionAdapter)
                 _places[key] = place
                 if len(_places) > _KEPT:
                     _places.popitem(last=False)
-    if place.kind == "outbox":
-        return (yield from _outbox(order, checked, place))
-    return (yield from _direct(order, checked, place))
+    return place
 
 
 def forget_places() -> None:

@@ -53,8 +53,8 @@ def write_rule(source: Source) -> Document:
     source.refuse_code()
     if graph.context is not None:
         source.problems.add("contextSnapshot", "a rule has no limit of what later actions read")
-    if graph.one_per_hero:
-        source.problems.add("one_per_hero", "a rule may have several open runs of a hero")
+    if graph.one_per_hero and not (compiled.rule is not None and compiled.rule.is_ordered):
+        source.problems.add("one_per_hero", "a rule may have several open runs of a hero, unless it has overlap: queue")
     if compiled.trigger_schema is not None:
         source.problems.add("trigger_schema", "a rule has no schema of what starts it; its entity has one")
     starts, into = _trigger(source), edges_into(graph)

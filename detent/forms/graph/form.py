@@ -83,6 +83,7 @@ def compile_graph(
     is_whole = bool(nodes) and _has_few_edges(nodes, problems, limits)
     place = read_queue(fields), read_priority(fields)
     scope = read_scope(fields, GRAPH_SCOPE)
+    trigger, rule = read_start(fields)
     # Only runs that read `context.data` have the usual limit of what they read.
     usual = limits.context if scope == GRAPH_SCOPE else USUAL_CONTEXT
     graph = Graph(
@@ -92,7 +93,7 @@ def compile_graph(
         scope=scope,
         output=fields.get("output"),
         max_duration=read_limit(fields, "maxDuration", MAX_DURATION),
-        one_per_hero=fields.boolean("onePerHero", False),
+        one_per_hero=fields.boolean("onePerHero", rule is not None and rule.is_ordered),
         parallel=fields.integer("maxParallel", least=1, most=MOST_PARALLEL),
         vars=read_vars(fields),
         context=_context(fields, [node.name for node in nodes], usual),
@@ -101,7 +102,6 @@ def compile_graph(
         _check_shape(graph, nodes, fields)
         _check_reads(graph, nodes, fields)
     graph = replace(graph, language=needed_language(graph))
-    trigger, rule = read_start(fields)
     schema, remarks = read_trigger_schema(fields, "triggerSchema", trigger)
     compiled = Compiled(
         name=_read_id(fields),

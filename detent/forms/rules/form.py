@@ -116,6 +116,7 @@ def compile_rule(
         max_duration=read_limit(fields, "max_duration", MAX_DURATION),
         parallel=fields.integer("max_parallel", least=1, most=MOST_PARALLEL),
         vars=read_vars(fields),
+        one_per_hero=rule.is_ordered,  # the hero of an event's run is its record
     )
     reads = [(one.path, one.field) for one in rule.conditions.leaves()]
     if written:

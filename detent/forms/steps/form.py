@@ -67,6 +67,7 @@ def compile_steps(
     name = read_name(fields)
     written = _read_steps(fields, limits, actions)
     place = read_queue(fields), read_priority(fields)
+    trigger, rule = read_start(fields)
     graph = Graph(
         steps=placed([step.step() for step in written], *place),
         edges=tuple(_edges(written, problems, limits)),
@@ -74,13 +75,12 @@ def compile_steps(
         scope=read_scope(fields, STEPS_SCOPE),
         output=fields.get("output"),
         max_duration=_max_duration(fields),
-        one_per_hero=fields.boolean("one_per_hero", False),
+        one_per_hero=fields.boolean("one_per_hero", rule is not None and rule.is_ordered),
         parallel=fields.integer("max_parallel", least=1, most=MOST_PARALLEL),
         vars=read_vars(fields),
     )
     _check_graph(graph, written, fields)
     graph = replace(graph, language=needed_language(graph))
-    trigger, rule = read_start(fields)
     schema, remarks = read_trigger_schema(fields, "trigger_schema", trigger)
     compiled = Compiled(
         name=name,

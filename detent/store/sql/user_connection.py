@@ -34,9 +34,13 @@ from sqlalchemy.dialects.mysql import VARBINARY
 from sqlalchemy.dialects.postgresql import insert as insert_postgres
 
 from detent.errors import StoreError
+from detent.store.events import NewEvent
 from detent.store.rows import NewCallback, NewRun, NewVersion, WorkflowRow
 from detent.store.sql import schema
+from detent.store.sql.events.table import event
+from detent.store.sql.rule_schema import entity
 from detent.store.sql.schema import OLDEST_CODE, StoredRevision, require_fit
+from detent.store.trigger_rows import FARTHEST
 
 # The time limit of a user's transaction is set in the database, so that a hanging transaction releases its locks.
 #
@@ -115,11 +119,14 @@ _MICROSECOND: Final = timedelta(microseconds=1)
 
 
 class Ask(NamedTuple):
-    """One statement. With `unless_taken` it returns `None` instead of rows if a unique key is taken."""
+    """One statement. With `unless_taken` it returns `None` instead of rows if a unique key is taken.
+
+    With `many` it is run once for each of these rows of values, and returns nothing."""
 
     clause: ClauseElement
     values: Mapping[str, Any]
     unless_taken: bool = False
+    many: Sequence[Mapping[str, Any]] = ()
 
 
 Rows = Sequence[Sequence[Any]]
@@ -155,6 +162,8 @@ class Statements:
     hold: ClauseElement
     kept: ClauseElement
     keep: ClauseElement
+    entity: ClauseElement
+    new_event: ClauseElement
 
 
 _NOW: Final = {
@@ -169,7 +178,7 @@ def statements(dialect: DialectName, where: str | None) -> Statements:
     """Return the statements for tables in that schema (`None`: the connection's own search path)."""
     tables = _tables(where)
     workflow, version, run = tables["workflow"], tables["workflow_version"], tables["run"]
-    callback, kept = tables["callback"], tables["kept"]
+    callback, kept, entity = tables["callback"], tables["kept"], tables["entity"]
     found = (
         select(
             workflow.c.id, workflow.c.tenant, workflow.c.name, workflow.c.form, workflow.c.description,
@@ -201,6 +210,8 @@ def statements(dialect: DialectName, where: str | None) -> Statements:
         .with_for_update(read=True),
         kept=select(kept.c.result).where(_given(kept, "run"), _given(kept, "step")),
         keep=insert(kept),
+        entity=select(entity.c.id).where(_given(entity, "tenant"), _given(entity, "name")),
+        new_event=insert(tables["event"]),
     )
 
 
@@ -378,6 +389,19 @@ def run_values(run: NewRun, dialect: DialectName) -> dict[str, Any]:
 def callback_values(callback: NewCallback, now: int, dialect: DialectName) -> dict[str, Any]:
     """Return the row of a pending callback."""
     return fitted(schema.callback, {**callback._asdict(), "state": "pending", "created_at": now}, dialect)
+
+
+def event_values(new: NewEvent, now: int, dialect: DialectName) -> dict[str, Any]:
+    """Return the row of an event without a head start: nodes take it as soon as they see it.
+
+    Its time is a minute in the past, because the clock of an application may be ahead of the database's."""
+    values = {**new._asdict(), "data": new.data.decode(), "at": now, "until": now - FARTHEST}
+    return fitted(event, values, dialect)
+
+
+def entity_values(tenant: int, name: str, dialect: DialectName) -> dict[str, Any]:
+    """Return the arguments that look up an entity."""
+    return looked_up(entity, {"tenant": tenant, "name": name}, dialect)
 
 
 def new_workflow_values(version: NewVersion, now: int, dialect: DialectName) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -21,7 +21,7 @@ from detent.store.rows import RunCriteria, WorkflowRow
 from detent.store.rule_rows import RuleRow
 from detent.store.trigger_rows import FiringState
 from detent.triggers.context import TriggerPart
-from detent.triggers.entities.event import RecordChange, event_id
+from detent.triggers.entities.event import RecordChange, event_id, read_change
 from detent.triggers.entities.matcher import EventRule, rule_of
 from detent.triggers.entities.processor import TRIGGER, Processed, StartedRule, request_id
 from detent.triggers.entities.view import (
@@ -73,10 +73,20 @@ class EntityEventCommands(TriggerPart):
             receipts.append(receipt_document(event, status, done))
         return receipts
 
-    async def relay(self, changes: Sequence[tuple[bytes, RecordChange]]) -> None:
-        """Store events that have an id of their own already. One that was stored before is left out."""
-        now = self._now()
-        events = [change.event(self._tenant, lambda id_=id_: id_, now) for id_, change in changes]  # type: ignore[misc]
+    async def read_relayed(self, id_: bytes, body: Any) -> NewEvent:
+        """Return the event of a row of an outbox, with the id of the row. Raise InvalidInput if it is not one."""
+        if not isinstance(body, dict):
+            raise InvalidInput("the event is not a JSON object")
+        problems = Problems()
+        given = {name: value for name, value in body.items() if name not in ("id", "record_id")}
+        change = read_change({**given, "id": body.get("record_id")}, "", problems)
+        if change is None:
+            raise InvalidInput("; ".join(map(str, problems.found)), problems.found)
+        await self._check_entities([("", change)])
+        return change.event(self._tenant, lambda: id_, self._now())
+
+    async def store_relayed(self, events: Sequence[NewEvent]) -> None:
+        """Store events of an outbox, in order. One that was stored before is left out."""
         await self._context.entities.intake.store(events)
 
     async def match(self, change: RecordChange, rule: str | None = None) -> list[RuleMatchDocument]:
@@ -139,7 +149,7 @@ class EntityEventCommands(TriggerPart):
             if entity in unknown:
                 problems.add(inside(path, "entity"), unknown[entity])
         if problems.found:
-            raise InvalidInput(_MESSAGE, problems.found)
+            raise InvalidInput(f"{_MESSAGE}: {problems.found[0]}", problems.found)
 
     async def _started_before(self, event: NewEvent) -> Processed:
         """Return what an event started when it was sent first, as far as its rules still match."""

@@ -20,7 +20,8 @@ LONGEST_ID: Final = 200
 FIELDS: Final = ("entity", "operation", "id", "before", "after", "actor", "event_id", "at")
 _INTEGER: Final = 2**63
 
-_encoder: Final = msgspec.json.Encoder()
+#: A decimal number of a database becomes a number of JSON, so that conditions can compare it.
+_encoder: Final = msgspec.json.Encoder(decimal_format="number")
 
 
 class RecordOperation(StrEnum):

@@ -8,19 +8,14 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from detent.commands import EngineCommands
 from detent.errors import Unavailable
-from detent.ids import NewId
-from detent.instant import Instant
 from detent.observe.failpoints import reach
 from detent.store.events import AddedEvent, EventStore, NewEvent
-from detent.triggers.entities.matcher import RuleMatcher
-from detent.triggers.entities.processor import EntityEventStore, EventProcessor, Processed
-from detent.triggers.entities.worker import LeftEvents
+from detent.triggers.entities.processor import EventProcessor, Processed
 
 #: How many events and bytes are stored together.
 MOST: Final = 1_000
@@ -137,20 +132,3 @@ class EventIntake:
         done = await self._processor.process(event, revision)
         if watcher is not None and not watcher.done():
             watcher.set_result(done)
-
-
-class EntityEvents:
-    """The parts of one process that receive and process entity events."""
-
-    def __init__(
-        self, commands: EngineCommands, store: EntityEventStore, *, now: Callable[[], Instant], new_id: NewId
-    ) -> None:
-        self.matcher = RuleMatcher(store)
-        self.processor = EventProcessor(commands, store, self.matcher, now=now, new_id=new_id)
-        self.intake = EventIntake(store, self.processor)
-        self.left = LeftEvents(store, self.processor)
-
-    async def close(self) -> None:
-        """Wait for events that are being processed, and end those that have been."""
-        await self.intake.close()
-        await self.processor.ends.close()

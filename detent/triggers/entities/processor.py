@@ -17,8 +17,17 @@ import msgspec
 
 from detent.auth.caller import Caller
 from detent.commands import EngineCommands
-from detent.commands.start import StartCommands
-from detent.errors import AlreadyActive, DetentError, EngineError, NotFound, NotStartable, StoreError, Unavailable
+from detent.commands.start import StartAnswer, StartCommands
+from detent.errors import (
+    AlreadyActive,
+    DetentError,
+    EngineError,
+    NotFound,
+    NotStartable,
+    StartBlocked,
+    StoreError,
+    Unavailable,
+)
 from detent.ids import NewId
 from detent.instant import Instant
 from detent.observe import emit
@@ -40,6 +49,8 @@ QUEUE_PAUSE: Final = 0.5
 #: How many seconds an event waits for others to be ended with it, in one transaction.
 END_PAUSE: Final = 0.2
 END_AGAIN: Final = 1.0
+#: The first pause before a node is asked again that could not take a run.
+FULL_PAUSE: Final = 0.05
 _MOST_TRIES: Final = 5
 #: How many seconds a process that stops waits for the database.
 STOPPING: Final = 3.0
@@ -216,7 +227,7 @@ class EventProcessor:
             if rule.is_ordered and event.record is not None and await self._store.has_older_event(event):
                 done.is_over, done.is_queued = False, True
                 return
-            answer = await self._starts_of(event.tenant).start(start_request(event, body, rule))
+            answer = await self._begin(event.tenant, start_request(event, body, rule))
         except (NotFound, NotStartable):
             return  # the rule was deleted or deactivated meanwhile
         except AlreadyActive as error:
@@ -235,6 +246,22 @@ class EventProcessor:
             await self._fail(event, body, rule, why, done)
         else:
             done.started.append(StartedRule(rule, answer.run, answer.is_new))
+
+    async def _begin(self, tenant: int, request: StartRequest) -> StartAnswer:
+        """Start a run. A node that is full for a moment is asked again.
+
+        To leave the event to the poller would not be enough: it matches all rules again, and the first ones, which are
+        started, would fill the queue of the node before the others."""
+        starts, pause = self._starts_of(tenant), FULL_PAUSE
+        for _ in range(_MOST_TRIES):
+            try:
+                return await starts.start(request)
+            except StartBlocked:
+                raise
+            except Unavailable:
+                await asyncio.sleep(pause)
+                pause *= 2
+        return await starts.start(request)
 
     async def _fail(
         self, event: NewEvent, body: dict[str, Any], rule: EventRule, why: FiringReason, done: Processed

@@ -1,13 +1,22 @@
-"""The background work of a node for entity events: those that another process left, or an application wrote itself."""
+"""The parts of a process that receive and process entity events, and its poller.
+
+The poller takes the events that another process left, and those that an application wrote itself.
+"""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Final
 
+from detent.commands import EngineCommands
+from detent.ids import NewId
+from detent.instant import Instant
 from detent.observe.failpoints import reach
 from detent.store.events import EventStore
-from detent.triggers.entities.processor import EventProcessor
+from detent.triggers.entities.intake import EventIntake
+from detent.triggers.entities.matcher import RuleMatcher
+from detent.triggers.entities.processor import EntityEventStore, EventProcessor
 
 #: How many events are taken together, and for how many seconds.
 BATCH: Final = 500
@@ -34,3 +43,20 @@ class LeftEvents:
         mine = [row for row in rows if row.id not in self._processor.busy]
         await asyncio.gather(*(self._processor.process(row.as_new(), row.revision) for row in mine))
         return 0.0 if len(rows) == BATCH else INTERVAL
+
+
+class EntityEvents:
+    """The parts of one process that receive and process entity events."""
+
+    def __init__(
+        self, commands: EngineCommands, store: EntityEventStore, *, now: Callable[[], Instant], new_id: NewId
+    ) -> None:
+        self.matcher = RuleMatcher(store)
+        self.processor = EventProcessor(commands, store, self.matcher, now=now, new_id=new_id)
+        self.intake = EventIntake(store, self.processor)
+        self.left = LeftEvents(store, self.processor)
+
+    async def close(self) -> None:
+        """Wait for events that are being processed, and end those that have been."""
+        await self.intake.close()
+        await self.processor.ends.close()

@@ -1,4 +1,4 @@
-"""The verbs of entity events on PostgreSQL that are one statement each: they are on the way of every event."""
+"""The verbs of entity events on PostgreSQL that are one statement each, because every event needs them."""
 
 from __future__ import annotations
 
