@@ -10,13 +10,13 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Coroutine, Mapping
 from types import CoroutineType
-from typing import Any, Final
+from typing import Any
 
 from detent.clock import Clock
 from detent.engine.children.family import Children, StepChild
 from detent.engine.children.maps import MapWork
 from detent.engine.owned_run import OwnedRun
-from detent.graph.model import Step, StepKind
+from detent.graph.model import StepKind
 from detent.observe.failpoints import reach
 from detent.planner.calls import build_view, make_call
 from detent.run.call import FunctionPort, RunView, StepCall
@@ -26,8 +26,6 @@ from detent.steps.protocol import Needs, StepExecutor
 from detent.steps.user_code import failure_of, run_on_loop
 
 Work = Coroutine[Any, Any, Outcome]
-
-_NOTHING: Final = Needs.NOTHING
 
 
 class Attempts:
@@ -106,18 +104,21 @@ class Attempts:
 
     def _begin(self, run: OwnedRun, start: StartAttempt, over: Callable[[], None] | None = None) -> None:
         step, number, begun = start.step, start.attempt, self._clock.monotonic()
-        prepared = run.prepared
+        prepared, state = run.prepared, run.state
         if prepared.steps[step].items is not None:
             self._launch(run, step, number, self._maps.attempt(run, step), None, begun, over=over)
             return
+        called = prepared.graph.steps[step]
+        if state.probes and step in state.probes:
+            called = prepared.steps[step].asks or called
         try:
             executor = self._executors[prepared.steps[step].kind]
-            needs = executor.needs(_called(run, step))
+            needs = executor.needs(called)
         except Exception as error:  # noqa: BLE001 - a missing or raising executor fails the attempt
             self._report(run, step, number, failure_of(error), begun)
             return
-        view = None if needs is _NOTHING else self._view(run, step, needs)
-        call = make_call(prepared, run.state, step, view, number)
+        view = self._view(run, step, needs) if needs.has_view else None
+        call = make_call(prepared, state, step, view, number)
         if isinstance(call, Fail):
             self._report(run, step, number, call, begun)
             return
@@ -127,11 +128,8 @@ class Attempts:
         if not isinstance(work, CoroutineType) and isinstance(work, Outcome):
             self._report(run, step, number, work, begun)
             return
-        if needs is _NOTHING:
-            self._launch(run, step, number, work, call.timeout, begun, over=over)
-            return
-        timeout = None if Needs.OWN_LIMIT in needs else call.timeout
-        self._launch(run, step, number, work, timeout, begun, is_locking=Needs.ROW_LOCK in needs, over=over)
+        timeout = None if needs.has_own_limit else call.timeout
+        self._launch(run, step, number, work, timeout, begun, is_locking=needs.has_row_lock, over=over)
 
     def _launch(
         self,
@@ -152,12 +150,14 @@ class Attempts:
         run.attempts[step] = attempt
         attempt.add_done_callback(lambda done: self._done(done, run, step, number, work, begun, is_locking, over))
 
-    def _view(self, run: OwnedRun, step: int, needs: Needs) -> RunView | None:
-        if Needs.VIEW not in needs:
-            return None
-        port = self._port_of(run) if Needs.PORT in needs else None
-        child = StepChild(self._children, run, step) if Needs.CHILD in needs else None
-        return build_view(run.prepared, run.state, run.generation, port, child)
+    def _view(self, run: OwnedRun, step: int, needs: Needs) -> RunView:
+        if needs.has_port or needs.has_child:
+            port = self._port_of(run) if needs.has_port else None
+            child = StepChild(self._children, run, step) if needs.has_child else None
+            return build_view(run.prepared, run.state, run.generation, port, child)
+        if run.view is None:
+            run.view = build_view(run.prepared, run.state, run.generation)
+        return run.view
 
     def _done(
         self,
@@ -195,12 +195,6 @@ class Attempts:
 def run_attempt(work: Work, timeout: float | None) -> Work:
     """Await the work of an executor within its time limit and return its outcome. An exception becomes a `Fail`."""
     return run_on_loop(lambda: work, _failed, limit=timeout)
-
-
-def _called(run: OwnedRun, index: int) -> Step:
-    """Return the step that an attempt calls: the step itself, or its probe."""
-    asks = run.prepared.steps[index].asks if run.state.probes and index in run.state.probes else None
-    return run.prepared.graph.steps[index] if asks is None else asks
 
 
 def _ask(executor: StepExecutor, call: StepCall) -> Outcome | Work:

@@ -159,13 +159,13 @@ def _spell(raw: bytes) -> str:
 
 #: Events from outside that end a run.
 _ENDING: Final = frozenset({events.Cancelled, events.Expired, events.Finished})
-_ENDING_OUTCOMES: Final = (Cancel, Finish)
+_ENDING_OUTCOMES: Final = frozenset({Cancel, Finish})
 
 
 def may_end_waits(run: OwnedRun, event: events.Event) -> bool:
     """Return whether an event can end waits without their callbacks."""
-    if isinstance(event, events.AttemptEnded):
-        return bool(run.state.operations) or isinstance(event.outcome, _ENDING_OUTCOMES)
+    if type(event) is events.AttemptEnded:
+        return bool(run.state.operations) or type(event.outcome) in _ENDING_OUTCOMES
     return type(event) in _ENDING or type(event) is events.Skipped
 
 
@@ -220,6 +220,6 @@ def _ended_by(run: OwnedRun, event: events.Event) -> list[int | str]:
         return [key for key in state.operations if op_of(key) is Op.WAIT]
     if isinstance(event, events.Skipped):
         return [event.step] if event.step is not None and state.phase[event.step] is Phase.WAITING else []
-    if isinstance(event, events.AttemptEnded) and not isinstance(event.outcome, _ENDING_OUTCOMES):
+    if isinstance(event, events.AttemptEnded) and type(event.outcome) not in _ENDING_OUTCOMES:
         return []
     return [index for index, phase in enumerate(state.phase) if phase is Phase.WAITING]

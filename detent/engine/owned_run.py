@@ -16,6 +16,7 @@ from detent.planner.moves.version import MoveWish
 from detent.planner.prepared import Prepared
 from detent.planner.suspects import may_repeat
 from detent.run import events
+from detent.run.call import RunView
 from detent.run.events import Event
 from detent.run.journal import USUAL, Entry, Placed
 from detent.run.outcomes import Outcome
@@ -83,6 +84,7 @@ class OwnedRun(msgspec.Struct, eq=False):
     gone: bool = False
     known: int = 0  # checkpoints of a durable function that are durable
     port: Port | None = None  # of a durable function that runs
+    view: RunView | None = None  # what its steps may know of it, built when a step first needs it
     signals: dict[str, int] = {}  # how many of each name were received, at least
     is_in_lane: bool = False  # an attempt of it waits for its turn in the suspect lane, or has it
     locks: int = 0  # attempts that hold a lock on the run's row

@@ -195,13 +195,14 @@ def _ended(prepared: Prepared, state: RunState, change: Change, settling: Settli
             state.is_finished, state.finisher = True, index
             settling.finish(index)
             return
-    if change.ending is Ending.SKIPPED:
+    is_skipped = change.ending is Ending.SKIPPED
+    if is_skipped:
         # A wait, a child or a map has no code of its own: unless a user skipped it, a failing run gave it up.
         has_code = prepared.steps[index].kind not in _GIVEN_UP and index not in state.maps
         if has_code or (data is not None and data.by is not None):
             state.left_out[index] = None
     settling.end(index, change.ending, data.error if data else None)
-    if data is not None and change.ending is Ending.SKIPPED:
+    if is_skipped and data is not None:
         _go_on(prepared, state, data)
     if was_in_doubt and not state.doubts and state.paused_by == UNCERTAIN:
         _unpause(prepared, state)  # the doubt was the only reason for the pause

@@ -33,14 +33,21 @@ def make_call(
         probe = prepared.graph.steps[index].probe
         assert probe is not None
         parameters = probe_config(probe, parameters)
-    facts, number = state.facts, state.attempt_number(index)
+    facts, number = state.facts, attempt or state.attempt_number(index)
     return StepCall(facts.id, facts.tenant, step.name, step.kind, number, parameters, step.timeout, view)
 
 
 def build_view(
-    prepared: Prepared, state: RunState, generation: int, port: FunctionPort | None, child: ChildPort | None = None
+    prepared: Prepared,
+    state: RunState,
+    generation: int,
+    port: FunctionPort | None = None,
+    child: ChildPort | None = None,
 ) -> RunView:
-    """Return what user code may know of its run: the facts, the graph and what earlier steps have done."""
+    """Return what user code may know of its run: the facts, the graph and what earlier steps have done.
+
+    The view reads the state when it is asked, so it stays true while the state changes.
+    """
     numbers, results, endings, errors = prepared.numbers, state.results, state.ending, state.errors
 
     def result_of(name: str) -> bytes | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Coroutine
 from enum import Flag, auto
+from functools import cached_property
 from typing import Any, ClassVar, Protocol
 
 from detent.graph.model import Step, StepKind
@@ -25,6 +26,28 @@ class Needs(Flag):
     CHILD = auto()  # `call.view.child`: the child run of the attempt; only together with VIEW
     ROW_LOCK = auto()  # the attempt may lock the run's row: the engine does not stop it, and waits for its end
     OWN_LIMIT = auto()  # the executor ends the attempt at `call.timeout` by itself
+
+    # Every attempt asks these. `VIEW in needs` is a call in Python each time; an answer that is cached is not.
+
+    @cached_property
+    def has_view(self) -> bool:
+        return Needs.VIEW in self
+
+    @cached_property
+    def has_port(self) -> bool:
+        return Needs.PORT in self
+
+    @cached_property
+    def has_child(self) -> bool:
+        return Needs.CHILD in self
+
+    @cached_property
+    def has_row_lock(self) -> bool:
+        return Needs.ROW_LOCK in self
+
+    @cached_property
+    def has_own_limit(self) -> bool:
+        return Needs.OWN_LIMIT in self
 
 
 class StepExecutor(Protocol):

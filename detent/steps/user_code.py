@@ -15,7 +15,7 @@ import asyncio
 import queue
 import threading
 import traceback
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from contextvars import copy_context
 from typing import Any, Final, Generic, TypeVar
@@ -138,24 +138,22 @@ def run_inline(code: Callable[[], Result], failed: Callable[[BaseException], Res
         return failed(error)
 
 
-def run_on_loop(
+async def run_on_loop(
     code: Callable[[], Awaitable[Result]],
     failed: Callable[[BaseException], Result],
     *,
     limit: float | None = None,
     guard: CommitGuard | None = None,
-) -> Coroutine[Any, Any, Result]:
+) -> Result:
     """Await user code and return its result, or what `failed` makes of its exception or of its time limit.
 
     `guard` belongs to a transaction that the code runs in a thread. Such code is ended by its limit only before its
     transaction has begun; after that, the transaction rolls back and the code ends with it.
     """
     if guard is not None:
-        return _run_guarded(code, failed, limit, guard)
-    return _run(code, failed) if limit is None else _run_limited(code, failed, limit, None)
-
-
-async def _run(code: Callable[[], Awaitable[Result]], failed: Callable[[BaseException], Result]) -> Result:
+        return await _run_guarded(code, failed, limit, guard)
+    if limit is not None:
+        return await _run_limited(code, failed, limit, None)
     try:
         return await code()
     except BaseException as error:  # if this coroutine was closed, its result is not used
@@ -194,7 +192,7 @@ async def _run_guarded(
     timer = None
     try:
         if limit is None:
-            return await _run(code, failed)
+            return await run_on_loop(code, failed)
         deadline = asyncio.timeout(None)
         timer = asyncio.get_running_loop().call_later(limit, _expire, deadline, guard, limit)
         return await _run_limited(code, failed, limit, deadline)

@@ -32,18 +32,14 @@ class DriftCheck:
 
     def answer(self, view: RunView) -> Move | Pause | None:
         """Return what to do with that run, or None if it may continue."""
-        answer = self._known(view.graph)
+        graph = view.graph
+        known = self._answers.get(id(graph))  # the cache also stores the graph, so no other object can get its id
+        if known is None:
+            if len(self._answers) >= _MOST_KNOWN:
+                self._answers.clear()
+            known = self._answers[id(graph)] = graph, self._compare(graph)
+        answer = known[1]
         return self._with_state(view, answer) if isinstance(answer, Move) else answer
-
-    def _known(self, graph: Graph) -> Move | Pause | None:
-        known = self._answers.get(id(graph))
-        if known is not None:  # the cache also stores the graph, so no other object can get its id
-            return known[1]
-        if len(self._answers) >= _MOST_KNOWN:
-            self._answers.clear()
-        answer = self._compare(graph)
-        self._answers[id(graph)] = graph, answer
-        return answer
 
     def _compare(self, graph: Graph) -> Move | Pause | None:
         was, now = _lines(graph), _lines(self._graph)

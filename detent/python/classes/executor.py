@@ -124,7 +124,8 @@ class ClassExecutor:
                 in_thread, found = visits[found[1]], None
         finally:
             attempt.is_over = True
-            _close(attempt.unawaited)
+            if attempt.unawaited is not None:
+                _close(attempt.unawaited)
 
     def _in_thread(
         self, attempt: ClassAttempt, resume: Callable[[Any], Awaited], value: Any
@@ -153,7 +154,7 @@ def _resume(resume: Callable[[Any], Awaited], value: Any) -> Awaited | Outcome:
         return outcome
 
 
-def _close(unawaited: Awaitable[Any] | None) -> None:
+def _close(unawaited: Awaitable[Any]) -> None:
     """Close a coroutine that is not awaited, so that Python does not warn of it."""
     if isinstance(unawaited, Coroutine):
         unawaited.close()
