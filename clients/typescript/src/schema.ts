@@ -2501,8 +2501,8 @@ export interface paths {
         };
         /**
          * Read the JSON Schema of a form
-         * @description Return the JSON Schema of definitions of a form, `graph`, or of manifests, `connector`. What the schema accepts
-         *     can still be refused: a schema cannot see what refers to what.
+         * @description Return the JSON Schema of definitions of a form, `graph` or `rule`, or of manifests, `connector`. What the schema
+         *     accepts can still be refused: a schema cannot see what refers to what.
          */
         get: operations["readSchema"];
         put?: never;
@@ -18807,12 +18807,16 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
+                    actions?: Record<string, unknown>[];
+                    edges?: Record<string, unknown>[];
                     id?: string;
                     name?: string;
                     nodes?: Record<string, unknown>[];
                     tasks?: Record<string, unknown>;
                 };
                 "application/yaml": {
+                    actions?: Record<string, unknown>[];
+                    edges?: Record<string, unknown>[];
                     id?: string;
                     name?: string;
                     nodes?: Record<string, unknown>[];
@@ -18973,12 +18977,16 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
+                    actions?: Record<string, unknown>[];
+                    edges?: Record<string, unknown>[];
                     id?: string;
                     name?: string;
                     nodes?: Record<string, unknown>[];
                     tasks?: Record<string, unknown>;
                 };
                 "application/yaml": {
+                    actions?: Record<string, unknown>[];
+                    edges?: Record<string, unknown>[];
                     id?: string;
                     name?: string;
                     nodes?: Record<string, unknown>[];
@@ -19935,12 +19943,16 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
+                    actions?: Record<string, unknown>[];
+                    edges?: Record<string, unknown>[];
                     id?: string;
                     name?: string;
                     nodes?: Record<string, unknown>[];
                     tasks?: Record<string, unknown>;
                 };
                 "application/yaml": {
+                    actions?: Record<string, unknown>[];
+                    edges?: Record<string, unknown>[];
                     id?: string;
                     name?: string;
                     nodes?: Record<string, unknown>[];
