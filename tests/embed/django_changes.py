@@ -29,7 +29,7 @@ def set_up(url: str) -> None:
     if kind == "mysql":
         import pymysql
 
-        pymysql.version_info = (2, 2, 7, "final", 0)  # type: ignore[assignment]  # as Django wants it
+        pymysql.version_info = (2, 2, 7, "final", 0)  # as Django wants it
         pymysql.install_as_MySQLdb()
     settings.configure(
         USE_TZ=True,
@@ -45,7 +45,7 @@ def main(url: str) -> None:
     set_up(url)
     from detent.contrib.django import changes  # Django must be set up
 
-    class Order(models.Model):
+    class Order(models.Model):  # type: ignore[misc]
         status = models.CharField(max_length=20)
         total = models.DecimalField(max_digits=10, decimal_places=2)
 

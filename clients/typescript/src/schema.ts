@@ -574,6 +574,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/entities/{entity}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show the last events of an entity
+         * @description Show the last 50 events of an entity, newest first, with the records before and after.
+         */
+        get: operations["listEntityEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/events": {
         parameters: {
             query?: never;
@@ -4615,6 +4635,27 @@ export interface components {
             data: components["schemas"]["EntityDocument"][];
             next_cursor?: string | null;
         };
+        /** EntityEventDocument */
+        EntityEventDocument: {
+            actor: unknown;
+            after: {
+                [key: string]: unknown;
+            } | null;
+            before: {
+                [key: string]: unknown;
+            } | null;
+            entity: string;
+            id: string;
+            operation: string;
+            /** Format: date-time */
+            received_at: string;
+            record_id: string | null;
+        };
+        /** Many[EntityEventDocument] */
+        EntityEventDocumentPage: {
+            data: components["schemas"]["EntityEventDocument"][];
+            next_cursor?: string | null;
+        };
         /** EntityEventReceipt */
         EntityEventReceipt: {
             entity: string;
@@ -8418,6 +8459,50 @@ export interface operations {
             };
             /** @description The current state does not allow this. */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    listEntityEvents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The entity's id or its name.
+                 * @example order
+                 */
+                entity: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The last 50 events of the entity. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EntityEventDocumentPage"];
+                };
+            };
+            /** @description Not found. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -16890,6 +16975,13 @@ export interface operations {
                  * @example 50
                  */
                 limit?: number;
+                /**
+                 * @description Only these workflows, by name; unknown ones are left out.
+                 * @example [
+                 *       "order-processing"
+                 *     ]
+                 */
+                workflow?: string[];
             };
             header?: never;
             path?: never;
