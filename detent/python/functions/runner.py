@@ -113,16 +113,23 @@ class OperationRunner:
                 steps.append(pending)
             else:
                 self._begin(pending)
-        # A step may know the URL of a callback or a time from `run.now()`. Both must be recorded before it runs.
-        if steps and (
-            any(not key.startswith(_SLEEPS) for key in self._beginning)
-            or any(key.startswith(Op.NOW) for key in self._writing)
-        ):
+        if steps and self._must_steps_wait():
             log.fresh += steps
             return False
         for pending in steps:
             self._begin_step(pending)
         return True
+
+    def _must_steps_wait(self) -> bool:
+        """Return whether a callback or a time from `run.now()` is not recorded yet.
+
+        A step may know the URL of that callback, or that time, and begins only after they are recorded.
+        """
+        if not self._beginning and not self._writing:
+            return False
+        return any(not key.startswith(_SLEEPS) for key in self._beginning) or any(
+            key.startswith(Op.NOW) for key in self._writing
+        )
 
     def _put_on_record(self) -> None:
         log = self.log
