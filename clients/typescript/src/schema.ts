@@ -574,6 +574,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/entities/{entity}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show the last events of an entity
+         * @description Show the last 50 events of an entity, newest first, with the records before and after.
+         */
+        get: operations["listEntityEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/events": {
         parameters: {
             query?: never;
@@ -589,6 +609,28 @@ export interface paths {
          *     `trigger.body`. A repeated `id` returns the firings that it made first.
          */
         post: operations["sendEvent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/events/entity": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send events of records
+         * @description Say that a record was created, updated or deleted; every active rule of its entity that matches is started once.
+         *
+         *     Send one event, or a list of up to 1,000; then the answer is a list too. An event that is answered is durable.
+         */
+        post: operations["sendEntityEvents"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1636,6 +1678,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/rules/{rule}/firings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what events did to a rule
+         * @description List the runs that events started of a rule, and the events that could not start it, newest first. Events that
+         *     do not match are not listed.
+         */
+        get: operations["listRuleFirings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/rules/{rule}/full": {
         parameters: {
             query?: never;
@@ -1697,6 +1760,27 @@ export interface paths {
          *     removed. The last writer wins. Neither the version of the rule nor its `ETag` changes.
          */
         patch: operations["changeLayout"];
+        trace?: never;
+    };
+    "/api/v1/rules/{rule}/recent-matches": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show which of the last events a rule matches
+         * @description Show the last 50 events of a rule's entity, newest first, whether the rule matches each, and why not. The rule
+         *     need not be active.
+         */
+        get: operations["listRecentMatches"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/v1/rules/{rule}/runs": {
@@ -1796,6 +1880,28 @@ export interface paths {
          *     answer at once.
          */
         post: operations["createRuleFull"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/rules/match": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask which rules an event matches
+         * @description Say for an event which active rules of its entity match it, and which part of which condition is false.
+         *
+         *     With `rule` the answer is about that rule only, active or not. Nothing is stored and nothing is started.
+         */
+        post: operations["matchRules"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2501,8 +2607,8 @@ export interface paths {
         };
         /**
          * Read the JSON Schema of a form
-         * @description Return the JSON Schema of definitions of a form, `graph`, or of manifests, `connector`. What the schema accepts
-         *     can still be refused: a schema cannot see what refers to what.
+         * @description Return the JSON Schema of definitions of a form, `graph` or `rule`, or of manifests, `connector`. What the schema
+         *     accepts can still be refused: a schema cannot see what refers to what.
          */
         get: operations["readSchema"];
         put?: never;
@@ -4226,6 +4332,19 @@ export interface components {
         CheckedRuleDocumentAnswer: {
             data: components["schemas"]["CheckedRuleDocument"];
         };
+        /** ConditionDocument */
+        ConditionDocument: {
+            after?: unknown;
+            before?: unknown;
+            error?: string | null;
+            field?: string | null;
+            is_true: boolean;
+            match?: string | null;
+            operator?: string | null;
+            parts?: components["schemas"]["ConditionDocument"][];
+            value?: unknown;
+            words: string;
+        };
         /** ConnectorDocument */
         ConnectorDocument: {
             auth?: {
@@ -4468,6 +4587,41 @@ export interface components {
             data: components["schemas"]["EntityDocument"][];
             next_cursor?: string | null;
         };
+        /** EntityEventDocument */
+        EntityEventDocument: {
+            actor: unknown;
+            after: {
+                [key: string]: unknown;
+            } | null;
+            before: {
+                [key: string]: unknown;
+            } | null;
+            entity: string;
+            id: string;
+            operation: string;
+            /** Format: date-time */
+            received_at: string;
+            record_id: string | null;
+        };
+        /** Many[EntityEventDocument] */
+        EntityEventDocumentPage: {
+            data: components["schemas"]["EntityEventDocument"][];
+            next_cursor?: string | null;
+        };
+        /** EntityEventReceipt */
+        EntityEventReceipt: {
+            entity: string;
+            errors?: components["schemas"]["ErroredRuleDocument"][] | null;
+            id: string;
+            operation: string;
+            record_id: string | null;
+            runs?: components["schemas"]["StartedRuleDocument"][] | null;
+            status: string;
+        };
+        /** One[EntityEventReceipt] */
+        EntityEventReceiptAnswer: {
+            data: components["schemas"]["EntityEventReceipt"];
+        };
         /** EntryDocument */
         EntryDocument: {
             answers: {
@@ -4511,6 +4665,13 @@ export interface components {
         EntryDocumentPage: {
             data: components["schemas"]["EntryDocument"][];
             next_cursor?: string | null;
+        };
+        /** ErroredRuleDocument */
+        ErroredRuleDocument: {
+            code: string | null;
+            message: string;
+            rule: string;
+            rule_id: string;
         };
         /** EvaluationDocument */
         EvaluationDocument: {
@@ -5135,6 +5296,23 @@ export interface components {
             next_cursor?: string | null;
             searched_until?: string | null;
         };
+        /** RecentEventDocument */
+        RecentEventDocument: {
+            conditions: components["schemas"]["ConditionDocument"][];
+            entity: string;
+            id: string;
+            matches: boolean;
+            operation: string;
+            reason: string | null;
+            /** Format: date-time */
+            received_at: string;
+            record_id: string | null;
+        };
+        /** Many[RecentEventDocument] */
+        RecentEventDocumentPage: {
+            data: components["schemas"]["RecentEventDocument"][];
+            next_cursor?: string | null;
+        };
         /** RecentRun */
         RecentRun: {
             /** Format: date-time */
@@ -5352,6 +5530,38 @@ export interface components {
         /** Many[RuleEdgeDocument] */
         RuleEdgeDocumentPage: {
             data: components["schemas"]["RuleEdgeDocument"][];
+            next_cursor?: string | null;
+        };
+        /** RuleFiringDocument */
+        RuleFiringDocument: {
+            /** Format: date-time */
+            at: string;
+            event_id: string | null;
+            id: string;
+            message: string | null;
+            operation: string | null;
+            record_id: string | null;
+            run_id: string | null;
+            status: string;
+        };
+        /** Many[RuleFiringDocument] */
+        RuleFiringDocumentPage: {
+            data: components["schemas"]["RuleFiringDocument"][];
+            next_cursor?: string | null;
+        };
+        /** RuleMatchDocument */
+        RuleMatchDocument: {
+            conditions: components["schemas"]["ConditionDocument"][];
+            matches: boolean;
+            name: string;
+            reason: string | null;
+            rule: string;
+            rule_id: string;
+            trigger_type: string;
+        };
+        /** Many[RuleMatchDocument] */
+        RuleMatchDocumentPage: {
+            data: components["schemas"]["RuleMatchDocument"][];
             next_cursor?: string | null;
         };
         /** RuleSummary */
@@ -5633,6 +5843,12 @@ export interface components {
         /** One[StartedDocument] */
         StartedDocumentAnswer: {
             data: components["schemas"]["StartedDocument"];
+        };
+        /** StartedRuleDocument */
+        StartedRuleDocument: {
+            rule: string;
+            rule_id: string;
+            run_id: string;
         };
         /** StepDetail */
         StepDetail: {
@@ -8193,6 +8409,50 @@ export interface operations {
             };
         };
     };
+    listEntityEvents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The entity's id or its name.
+                 * @example order
+                 */
+                entity: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The last 50 events of the entity. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EntityEventDocumentPage"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
     sendEvent: {
         parameters: {
             query?: never;
@@ -8219,6 +8479,110 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["EventReceiptAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The body is larger than its limit. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    sendEntityEvents: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Answer when the runs are started, at most after this time.
+                 * @example 5s
+                 */
+                wait?: string;
+            };
+            header?: {
+                /**
+                 * @description The id of the event, if its body has none.
+                 * @example order-17-shipped
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Any JSON value. */
+                    actor?: unknown;
+                    /** @description The record; `null` if there is none. */
+                    after?: Record<string, unknown>;
+                    /** @description When it was changed; by default now. */
+                    at?: string;
+                    /** @description The record; `null` if there is none. */
+                    before?: Record<string, unknown>;
+                    entity: string;
+                    /** @description A repeated id starts nothing again. */
+                    event_id?: string;
+                    /** @description The id of the record; by default its field `id`. */
+                    id?: string;
+                    /** @enum {string} */
+                    operation: "create" | "update" | "delete";
+                } | {
+                    /** @description Any JSON value. */
+                    actor?: unknown;
+                    /** @description The record; `null` if there is none. */
+                    after?: Record<string, unknown>;
+                    /** @description When it was changed; by default now. */
+                    at?: string;
+                    /** @description The record; `null` if there is none. */
+                    before?: Record<string, unknown>;
+                    entity: string;
+                    /** @description A repeated id starts nothing again. */
+                    event_id?: string;
+                    /** @description The id of the record; by default its field `id`. */
+                    id?: string;
+                    /** @enum {string} */
+                    operation: "create" | "update" | "delete";
+                }[];
+            };
+        };
+        responses: {
+            /** @description The event is stored. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EntityEventReceiptAnswer"];
                 };
             };
             /** @description The request is invalid; `details` says where. */
@@ -12876,6 +13240,67 @@ export interface operations {
             };
         };
     };
+    listRuleFirings: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the page before. It belongs to this list, filter and order. */
+                cursor?: string;
+                /**
+                 * @description How many at most, 1 to 200.
+                 * @example 50
+                 */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The rule's id or its key.
+                 * @example order-status-notification
+                 */
+                rule: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the list. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleFiringDocumentPage"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
     saveRuleFull: {
         parameters: {
             query?: {
@@ -13114,6 +13539,59 @@ export interface operations {
             };
             /** @description The body is larger than its limit. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    listRecentMatches: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The rule's id or its key.
+                 * @example order-status-notification
+                 */
+                rule: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The last 50 events of its entity. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecentEventDocumentPage"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -13559,6 +14037,92 @@ export interface operations {
             };
             /** @description The body is larger than its limit. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    matchRules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Any JSON value. */
+                    actor?: unknown;
+                    /** @description The record; `null` if there is none. */
+                    after?: Record<string, unknown>;
+                    /** @description When it was changed; by default now. */
+                    at?: string;
+                    /** @description The record; `null` if there is none. */
+                    before?: Record<string, unknown>;
+                    entity: string;
+                    /** @description A repeated id starts nothing again. */
+                    event_id?: string;
+                    /** @description The id of the record; by default its field `id`. */
+                    id?: string;
+                    /** @enum {string} */
+                    operation: "create" | "update" | "delete";
+                    rule?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description One answer for each rule. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleMatchDocumentPage"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not allowed from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -16343,6 +16907,13 @@ export interface operations {
                  * @example 50
                  */
                 limit?: number;
+                /**
+                 * @description Only these workflows, by name; unknown ones are left out.
+                 * @example [
+                 *       "order-processing"
+                 *     ]
+                 */
+                workflow?: string[];
             };
             header?: never;
             path?: never;
@@ -18807,12 +19378,16 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
+                    actions?: Record<string, unknown>[];
+                    edges?: Record<string, unknown>[];
                     id?: string;
                     name?: string;
                     nodes?: Record<string, unknown>[];
                     tasks?: Record<string, unknown>;
                 };
                 "application/yaml": {
+                    actions?: Record<string, unknown>[];
+                    edges?: Record<string, unknown>[];
                     id?: string;
                     name?: string;
                     nodes?: Record<string, unknown>[];
@@ -18973,12 +19548,16 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
+                    actions?: Record<string, unknown>[];
+                    edges?: Record<string, unknown>[];
                     id?: string;
                     name?: string;
                     nodes?: Record<string, unknown>[];
                     tasks?: Record<string, unknown>;
                 };
                 "application/yaml": {
+                    actions?: Record<string, unknown>[];
+                    edges?: Record<string, unknown>[];
                     id?: string;
                     name?: string;
                     nodes?: Record<string, unknown>[];
@@ -19935,12 +20514,16 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
+                    actions?: Record<string, unknown>[];
+                    edges?: Record<string, unknown>[];
                     id?: string;
                     name?: string;
                     nodes?: Record<string, unknown>[];
                     tasks?: Record<string, unknown>;
                 };
                 "application/yaml": {
+                    actions?: Record<string, unknown>[];
+                    edges?: Record<string, unknown>[];
                     id?: string;
                     name?: string;
                     nodes?: Record<string, unknown>[];

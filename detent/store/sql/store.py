@@ -5,7 +5,7 @@ from __future__ import annotations
 from detent.store.events import EventStore
 from detent.store.protocol import CommandStore, Hints, ListStore, MaintenanceStore, NodeStore
 from detent.store.sql.access import SqlAccess
-from detent.store.sql.catalog_verbs import CatalogVerbs
+from detent.store.sql.catalog.verbs import CatalogVerbs
 from detent.store.sql.events.verbs import EventVerbs
 from detent.store.sql.letter_verbs import LetterVerbs
 from detent.store.sql.link_verbs import LinkVerbs
