@@ -170,3 +170,25 @@ async def test_a_rule_that_no_event_starts_has_no_recent_matches(api: Detent) ->
     answer = await api.call("GET", f"{RULES}/shipped/recent-matches")
     assert answer.status == 409
     assert "not started by events" in answer.json["message"]
+
+
+async def test_the_last_events_of_an_entity_have_their_records_newest_first(detent: Detent) -> None:
+    await add_entity(detent)
+    await send(detent, [{**EVENT, "event_id": "first"}, {**EVENT, "event_id": "second", "before": None}])
+    found = (await detent.call("GET", "/api/v1/entities/order/events")).json["data"]
+    assert [one["id"] for one in found] == ["second", "first"]
+    assert found[1]["before"] == EVENT["before"]
+    assert found[1]["after"] == EVENT["after"]
+    assert (found[0]["before"], found[0]["record_id"], found[0]["actor"]) == (None, "17", "ann")
+    assert (await detent.call("GET", "/api/v1/entities/none/events")).status == 404
+
+
+async def test_statistics_are_those_of_the_named_workflows(detent: Detent) -> None:
+    await add_entity(detent)
+    await add_rule(detent)
+    await add_rule(detent, name="Other")
+    assert (await send(detent, EVENT)).status == 202
+    found = (await detent.call("GET", "/api/v1/stats?workflow=shipped&workflow=none")).json["data"]
+    assert [(one["workflow"], len(one["recent"])) for one in found] == [("shipped", 1)]
+    many = "&".join(f"workflow=w{number}" for number in range(65))
+    assert (await detent.call("GET", f"/api/v1/stats?{many}")).status == 400
