@@ -190,3 +190,25 @@ async def test_a_rule_may_queue_the_runs_of_one_record(api: Detent) -> None:
     assert all(one[1] <= other[0] for one, other in pairwise(spans)), "each began after the one before had ended"
     refused = await api.call("POST", f"{RULES}/full", json={**RULE, "name": "Other", "overlap": "skip"})
     assert [one["field"] for one in refused.json["details"]["validation_errors"]] == ["overlap"]
+
+
+async def test_the_last_events_of_an_entity_have_their_records_newest_first(api: Detent) -> None:
+    await add_entity(api)
+    await send(api, [{**EVENT, "event_id": "first"}, {**EVENT, "event_id": "second", "before": None}])
+    found = (await api.call("GET", "/api/v1/entities/order/events")).json["data"]
+    assert [one["id"] for one in found] == ["second", "first"]
+    assert found[1]["before"] == EVENT["before"]
+    assert found[1]["after"] == EVENT["after"]
+    assert (found[0]["before"], found[0]["record_id"], found[0]["actor"]) == (None, "17", "ann")
+    assert (await api.call("GET", "/api/v1/entities/none/events")).status == 404
+
+
+async def test_statistics_are_those_of_the_named_workflows(api: Detent) -> None:
+    await add_entity(api)
+    await add_rule(api)
+    await add_rule(api, name="Other")
+    assert (await send(api, EVENT)).status == 202
+    found = (await api.call("GET", "/api/v1/stats?workflow=shipped&workflow=none")).json["data"]
+    assert [(one["workflow"], len(one["recent"])) for one in found] == [("shipped", 1)]
+    many = "&".join(f"workflow=w{number}" for number in range(65))
+    assert (await api.call("GET", f"/api/v1/stats?{many}")).status == 400

@@ -5,7 +5,7 @@ export type Refusal = components["schemas"]["Refusal"];
 /** What a draft would do to recorded runs. */
 type Rehearsal = components["schemas"]["RehearsalDocument"];
 /** The state in place of the one that was read. */
-type ChangedMeanwhile = components["schemas"]["ChangedMeanwhileDocument"];
+type StaleRule = components["schemas"]["StaleRuleDocument"];
 /** Where something is wrong, and what. */
 export type FieldProblem = components["schemas"]["FieldProblem"];
 
@@ -37,7 +37,7 @@ export interface Facts {
   problems?: readonly FieldProblem[];
   retryAfter?: number | undefined;
   rehearsal?: Rehearsal | undefined;
-  current?: ChangedMeanwhile | undefined;
+  current?: StaleRule | undefined;
   cause?: unknown;
 }
 
@@ -64,7 +64,7 @@ export class Gone extends DetentError {}
 /** It was changed since it was read. */
 export class PreconditionFailed extends DetentError {
   /** Who changed a rule, when, and what differs; undefined for anything else. */
-  readonly current: ChangedMeanwhile | undefined;
+  readonly current: StaleRule | undefined;
 
   constructor(message: string, facts: Facts = {}) {
     super(message, facts);

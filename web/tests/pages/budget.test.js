@@ -9,6 +9,9 @@ let run;
 before(async () => {
   await api("PUT", "/workflows/budget", { name: "budget", tasks: { one: { action: "core.echo", with: { ok: true } } } });
   run = (await api("POST", "/workflows/budget/trigger", {})).run_id;
+  const config = { alert_type: "x", severity: "low", title: "x", message: "x" };
+  const edges = [{ source_action_id: null, target_action_id: "temp:0", edge_type: "start" }];
+  await api("POST", "/rules", { name: "Weighed", trigger_type: "manual", actions: [{ name: "Tell", action_type: "create_alert", action_config: config }], edges });
 });
 
 /** Bytes by kind of everything that a page loads before it rests. Each page has a profile of its own: nothing is cached. */
@@ -37,6 +40,8 @@ const PAGES = [
   ["the list of runs", () => "/runs", 90, (page) => page.getByRole("link", { name: "budget" }).first().waitFor()],
   ["a run", () => `/runs/${run}`, 160, (page) => page.getByRole("group", { name: "Steps over time" }).waitFor()],
   ["the list of workflows", () => "/workflows", 90, (page) => page.getByRole("link", { name: "budget" }).first().waitFor()],
+  ["the list of rules", () => "/rules", 90, (page) => page.getByRole("link", { name: "Weighed" }).waitFor()],
+  ["a rule", () => "/rules/weighed", 160, (page) => page.locator('.react-flow__node[data-id="tell"]').waitFor()],
 ];
 
 for (const [name, path, most, ready] of PAGES) {
