@@ -74,7 +74,7 @@ const SHELL = new RegExp(
     "/node_modules/@tanstack/(?!.*[mM]utationObserver|.*useMutation)",
     "/src/(main|routes|look/(?!kinds).*|shell/(?!palette|key_list|place).*)\\.tsx?$",
     "/src/api/(cache|client|live|session|runs)\\.ts$",
-    "/src/runs/why\\.ts$|/lucide-react/.*/(radio|ellipsis|chevron-right|x|chevron-down)\\.mjs$",
+    "/src/runs/why\\.ts$|/lucide-react/.*/(radio|ellipsis|chevron-right|x|chevron-down|plus|minus)\\.mjs$",
     "/src/parts/(button|chip|copy|menu|states|status|time|toast|list/.*)\\.tsx?$",
   ].join("|"),
 );

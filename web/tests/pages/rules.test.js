@@ -291,7 +291,7 @@ test("every view of rules, light, dark and on a phone", async () => {
     ["rule", "/rules/order-status-notification?step=tell-the-team", async (page) => {
       await page.locator('.react-flow__node[data-id="tell-the-team"]').waitFor();
       await page.getByRole("img", { name: /^Last \d+ runs?/ }).waitFor();
-    }],
+    }, true],
     ["rule-events", `/rules/watch-large-orders/events?event=${event}`, (page) => page.getByRole("list", { name: "Conditions" }).waitFor()],
     ["rule-versions", "/rules/watch-large-orders/versions/2", (page) => page.getByText("2 actions changed").waitFor()],
     ["entity", "/entities/order", (page) => page.getByText("What customers call it by.", { exact: true }).waitFor()],
@@ -299,7 +299,7 @@ test("every view of rules, light, dark and on a phone", async () => {
     ["alerts", `/alerts?status=all&alert=${found.id}`, (page) => page.getByRole("button", { name: "Resolve it" }).waitFor()],
     ["run-event", `/runs/${found.run_id}/event`, (page) => page.getByRole("rowheader", { name: "status" }).waitFor()],
   ];
-  for (const [name, path, ready] of VIEWS) await looked(browser, path, name, ready);
+  for (const [name, path, ready, again] of VIEWS) await looked(browser, path, name, ready, again);
 });
 
 test("a long list of rules holds a few rows and loads the rest, narrowed by what the URL says", async () => {
