@@ -26,6 +26,7 @@ from detent.graph.model import Graph
 from detent.ids import WORKFLOW, InvalidId, parse
 from detent.instant import Instant
 from detent.store.rows import NewVersion, SavedVersion, Unsaved, WorkflowRow
+from detent.store.rule_rows import NewEntity
 from detent.store.trigger_rows import NewTrigger
 from detent.values.fields import shown
 from detent.values.folders import LABEL, folder_in
@@ -92,45 +93,64 @@ class WorkflowCommands(CommandPart):
         `expected` is (version, updated_at) of the workflow to replace. Raise PreconditionFailed if it has changed.
         A child that does not exist may be saved later and is a warning of what is returned. Raise InvalidDefinition if
         the workflow would start itself. Raise ManagedByFiles if `edit` does not come from the folder of the workflow.
+        The entity of a rule is added, if there is none with a similar name: a file must not need a command before it.
         """
-        compiled = with_label(await self.check(data, filename=filename), edit)
+        compiled = with_label(await self.check(data, filename=filename, adds_entity=True), edit)
         if replace:
             with suppress(NotFound):
                 row = await self.get(compiled.name)
                 if row.status == "archived":
                     raise Conflict(f"the workflow {row.name!r} is archived; reactivate it first")
                 check_lock(row, edit)
+        compiled = await self._with_entity(compiled)
         return await self.store(compiled, data, replace=replace, expected=expected)
 
-    async def check(self, data: bytes | str, *, filename: str | None = None) -> Compiled:
-        """Compile a definition, and check everything that a save checks. Raise InvalidDefinition with every problem."""
+    async def check(self, data: bytes | str, *, filename: str | None = None, adds_entity: bool = False) -> Compiled:
+        """Compile a definition, and check everything that a save checks. Raise InvalidDefinition with every problem.
+
+        With `adds_entity` an entity that is not there yet is no problem."""
         compiled, problems = await self.pin(data, filename=filename)
         missing: list[Problem] = []
         children = await self.child_problems(compiled.name, compiled.graph, missing=missing)
-        refuse_if_any(compiled, [*problems, *children, *await self.entity_problems(compiled)])
+        refuse_if_any(compiled, [*problems, *children, *await self.entity_problems(compiled, adds=adds_entity)])
         if missing:
             place = FORMS[compiled.form].place
             words = (f"{place(one.field, compiled)}: {one.message}; until there is, the step fails" for one in missing)
             compiled = dataclasses.replace(compiled, warnings=(*compiled.warnings, *words))
         return compiled
 
-    async def entity_problems(self, compiled: Compiled) -> list[Problem]:
-        """Return what is wrong with the entity of a rule: it does not exist, or has not the fields that it reads."""
+    async def entity_problems(self, compiled: Compiled, *, adds: bool = False) -> list[Problem]:
+        """Return what is wrong with the entity of a rule: it does not exist, or has not the fields that it reads.
+
+        With `adds` an entity that does not exist is a problem only if another one has a similar name."""
         entity = compiled.rule.entity if compiled.rule is not None else None
         if entity is None:
             return []
         row = await self._store.entity(self._tenant, entity)
         if row is None:
-            return [Problem("entity", await self.missing_entity(entity))]
+            near = nearest(entity, await self._entity_names()) if adds else None
+            return [Problem("entity", await self.missing_entity(entity))] if near is not None or not adds else []
         return check_fields(compiled, None if row.fields is None else json.loads(row.fields))
 
     async def missing_entity(self, name: str) -> str:
         """Return the message for an entity that does not exist."""
-        known = [row.name for row in await self._store.entities(self._tenant, limit=_PAGE)]
-        near = nearest(name, known)
+        near = nearest(name, await self._entity_names())
         if near is not None:
             return f"there is no entity {shown(name)}; did you mean {near!r}?"
         return f"there is no entity {shown(name)}; add it with POST /api/v1/entities"
+
+    async def _entity_names(self) -> list[str]:
+        return [row.name for row in await self._store.entities(self._tenant, limit=_PAGE)]
+
+    async def _with_entity(self, compiled: Compiled) -> Compiled:
+        """Add the entity of a rule if there is none, and return the rule with a warning that says so."""
+        entity = compiled.rule.entity if compiled.rule is not None else None
+        if entity is None:
+            return compiled
+        if not await self._store.add_entity(NewEntity(self._tenant, self._engine.new_id(), entity, entity, None)):
+            return compiled  # it is there already
+        warning = f"entity: {shown(entity)} is new and was added; give it its fields with `detent entities`"
+        return dataclasses.replace(compiled, warnings=(*compiled.warnings, warning))
 
     async def save_python(self, compiled: Compiled, source: str) -> WorkflowRow:
         """Store a workflow whose code this process has, as a new version if it differs from the stored one.
