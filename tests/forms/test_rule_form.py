@@ -118,7 +118,7 @@ def test_a_rule_has_the_defaults_of_its_form() -> None:
     assert (found.trigger, found.trigger_schema, found.queue, found.priority) == (TriggerDefinition(), None, None, None)
     assert (graph.scope, graph.on_failure, graph.max_duration) == (RULE_SCOPE, FailurePolicy.FAIL_FAST, 30 * 86400.0)
     assert (graph.output, graph.vars, graph.parallel, graph.context) == (None, {}, None, None)
-    assert found.rule == RuleFacts("order", "on_update", ("update",))
+    assert found.rule == RuleFacts("order", "on_update", ("update",), ids=(("it", "it"),))
     [only] = graph.steps
     assert (only.join, only.retry, only.timeout) == (Join.ANY, Retry(attempts=3), 300.0)
 
