@@ -130,7 +130,7 @@ class CheckedRuleDocument(msgspec.Struct, kw_only=True):
 
 
 class RuleDraftDocument(msgspec.Struct, kw_only=True):
-    """A draft of a rule. `problems` keep it from being published; `definition` is what is stored."""
+    """A draft of a rule. `problems` keep it from being published."""
 
     id: str
     key: str

@@ -5575,6 +5575,17 @@ export interface components {
         RuleDocumentAnswer: {
             data: components["schemas"]["RuleDocument"];
         };
+        /** RuleDraftDocument */
+        RuleDraftDocument: {
+            id: string;
+            key: string;
+            problems: components["schemas"]["FieldProblem"][];
+            revision: number;
+        };
+        /** One[RuleDraftDocument] */
+        RuleDraftDocumentAnswer: {
+            data: components["schemas"]["RuleDraftDocument"];
+        };
         /** RuleEdgeDifferences */
         RuleEdgeDifferences: {
             added: components["schemas"]["RuleEdgeDocument"][];
@@ -11721,13 +11732,13 @@ export interface operations {
                     "application/json": components["schemas"]["CheckedRuleDocumentAnswer"];
                 };
             };
-            /** @description The rule was created. */
+            /** @description The rule was created, or with `draft` its draft. */
             201: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RuleDocumentAnswer"];
+                    "application/json": components["schemas"]["RuleDocumentAnswer"] | components["schemas"]["RuleDraftDocumentAnswer"];
                 };
             };
             /** @description The request is invalid; `details` says where. */
@@ -11882,13 +11893,13 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The rule as it is now. */
+            /** @description The rule as it is now; with `validate_only` as it would be saved, with `draft` its draft. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RuleDocumentAnswer"];
+                    "application/json": components["schemas"]["RuleDocumentAnswer"] | components["schemas"]["CheckedRuleDocumentAnswer"] | components["schemas"]["RuleDraftDocumentAnswer"];
                 };
             };
             /** @description The request is invalid; `details` says where. */
@@ -13415,13 +13426,13 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The rule as it is now. */
+            /** @description The rule as it is now; with `validate_only` as it would be saved, with `draft` its draft. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RuleDocumentAnswer"];
+                    "application/json": components["schemas"]["RuleDocumentAnswer"] | components["schemas"]["CheckedRuleDocumentAnswer"] | components["schemas"]["RuleDraftDocumentAnswer"];
                 };
             };
             /** @description The request is invalid; `details` says where. */
@@ -14067,13 +14078,13 @@ export interface operations {
                     "application/json": components["schemas"]["CheckedRuleDocumentAnswer"];
                 };
             };
-            /** @description The rule was created. */
+            /** @description The rule was created, or with `draft` its draft. */
             201: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RuleDocumentAnswer"];
+                    "application/json": components["schemas"]["RuleDocumentAnswer"] | components["schemas"]["RuleDraftDocumentAnswer"];
                 };
             };
             /** @description The request is invalid; `details` says where. */
@@ -19568,6 +19579,7 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["WorkflowDocumentAnswer"];
                     "application/yaml": unknown;
+                    "text/plain": string;
                 };
             };
             /** @description The request is invalid; `details` says where. */
@@ -19777,6 +19789,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["WorkflowDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
                 };
             };
             /** @description Not allowed from this origin or under this host name. */
@@ -22447,6 +22468,11 @@ export interface operations {
         parameters: {
             query?: {
                 /**
+                 * @description Save a draft: anything that can be read, with its problems.
+                 * @example false
+                 */
+                draft?: boolean;
+                /**
                  * @description Check everything that a save checks, and store nothing.
                  * @example true
                  */
@@ -22484,13 +22510,13 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The rule as it is now. */
+            /** @description The rule as it is now; with `validate_only` as it would be saved, with `draft` its draft. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RuleDocument"];
+                    "application/json": components["schemas"]["RuleDocument"] | components["schemas"]["CheckedRuleDocument"] | components["schemas"]["RuleDraftDocument"];
                 };
             };
             /** @description The request is invalid; `details` says where. */
@@ -22637,6 +22663,11 @@ export interface operations {
         parameters: {
             query?: {
                 /**
+                 * @description Save a draft: anything that can be read, with its problems.
+                 * @example false
+                 */
+                draft?: boolean;
+                /**
                  * @description Check everything that a save checks, and store nothing.
                  * @example true
                  */
@@ -22671,13 +22702,13 @@ export interface operations {
                     "application/json": components["schemas"]["CheckedRuleDocument"];
                 };
             };
-            /** @description The rule was created. */
+            /** @description The rule was created, or with `draft` its draft. */
             201: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RuleDocument"];
+                    "application/json": components["schemas"]["RuleDocument"] | components["schemas"]["RuleDraftDocument"];
                 };
             };
             /** @description The request is invalid; `details` says where. */

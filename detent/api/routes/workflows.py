@@ -184,7 +184,7 @@ async def list_workflows(request: AnyRequest) -> Many[WorkflowDocument]:
             query(
                 "as", TEXT, "`json`, or `text`: only the definition, with its comments if the form is its own.", "text"
             ),
-            texts=("application/yaml",),
+            texts=("application/yaml", "text/plain"),
         ),
         "responses": {**_NOW, **refusals(400, 404)},
     },
@@ -237,6 +237,7 @@ async def _source(request: AnyRequest, row: WorkflowRow, number: VersionKey | No
 def _text_answer(source: str, found: Converted | None) -> Response[str]:
     if found is None or found.is_same:
         text, kind = text_without_secrets(source)
+        kind = "text/plain" if kind == "application/json" else kind  # JSON of this route is a document
     else:
         text, kind = dump_yaml(without_secrets(found.document)), "application/yaml"
     return Response(text, media_type=kind)
@@ -256,7 +257,7 @@ def _text_or_json(text: str) -> str:
     operation_class=operation(FOLDER, UNLOCK, _IF_MATCH),
     responses={
         **answers(200, One[WorkflowDocument], "The workflow was deleted at `deleted_at`."),
-        **refusals(403, 404, 409, 412),
+        **refusals(400, 403, 404, 409, 412),
     },
 )
 async def delete_workflow(request: AnyRequest, workflow: FromPath[str]) -> WorkflowAnswer:

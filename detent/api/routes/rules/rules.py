@@ -96,6 +96,8 @@ _RULE: Final = Schema(
     },
 )
 _BODY: Final = takes(_RULE, examples.SAVE, required=True)
+_CREATED: Final = "The rule was created, or with `draft` its draft."
+_REPLACED: Final = "The rule as it is now; with `validate_only` as it would be saved, with `draft` its draft."
 _WRITTEN: Final = refusals(400, 403, 404, 409, 412, 413)
 
 RuleAnswer = Response[One[RuleDocument]]
@@ -111,7 +113,7 @@ AnyAnswer = Response[Any]
     summary="Create a rule with all of its actions and edges",
     operation_class=operation(_VALIDATE, _DRAFT, body=_BODY),
     responses={
-        **answers(201, One[RuleDocument], "The rule was created.", {"data": examples.RULE}),
+        **answers(201, One[RuleDocument] | One[RuleDraftDocument], _CREATED, {"data": examples.RULE}),
         **answers(200, One[CheckedRuleDocument], "With `validate_only`: the rule would be saved."),
         **refusals(400, 403, 409, 413),
     },
@@ -129,7 +131,15 @@ async def create_rule(request: AnyRequest) -> AnyAnswer:
     tags=TAGS,
     summary="Save a rule with all of its actions and edges",
     operation_class=operation(_VALIDATE, _DRAFT, IF_MATCH, body=_BODY),
-    responses={**answers(200, One[RuleDocument], "The rule as it is now.", {"data": examples.RULE}), **_WRITTEN},
+    responses={
+        **answers(
+            200,
+            One[RuleDocument] | One[CheckedRuleDocument] | One[RuleDraftDocument],
+            _REPLACED,
+            {"data": examples.RULE},
+        ),
+        **_WRITTEN,
+    },
     request_max_body_size=RULE_LIMIT,
 )
 async def save_rule(request: AnyRequest, rule: FromPath[str]) -> AnyAnswer:
@@ -143,9 +153,9 @@ async def save_rule(request: AnyRequest, rule: FromPath[str]) -> AnyAnswer:
     f"{REFERENCE}/rules/full",
     tags=TAGS,
     summary="Create a rule, with a bare answer",
-    operation_class=operation(_VALIDATE, body=_BODY),
+    operation_class=operation(_VALIDATE, _DRAFT, body=_BODY),
     responses={
-        **answers(201, RuleDocument, "The rule was created.", examples.RULE),
+        **answers(201, RuleDocument | RuleDraftDocument, _CREATED, examples.RULE),
         **answers(200, CheckedRuleDocument, "With `validate_only`: the rule would be saved."),
         **refusals(400, 403, 409, 413),
     },
@@ -160,8 +170,11 @@ async def create_full_rule(request: AnyRequest) -> AnyAnswer:
     f"{REFERENCE}/rules/{{rule:str}}/full",
     tags=TAGS,
     summary="Save a rule, with a bare answer",
-    operation_class=operation(_VALIDATE, IF_MATCH, body=_BODY),
-    responses={**answers(200, RuleDocument, "The rule as it is now.", examples.RULE), **_WRITTEN},
+    operation_class=operation(_VALIDATE, _DRAFT, IF_MATCH, body=_BODY),
+    responses={
+        **answers(200, RuleDocument | CheckedRuleDocument | RuleDraftDocument, _REPLACED, examples.RULE),
+        **_WRITTEN,
+    },
     request_max_body_size=RULE_LIMIT,
 )
 async def save_full_rule(request: AnyRequest, rule: FromPath[str]) -> AnyAnswer:
