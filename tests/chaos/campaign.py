@@ -87,7 +87,7 @@ async def campaign(orders: Orders, folder: Path, *, server: Server | None = None
         clients = Clients(cluster, target.url(), programs, log, seed=orders.seed, rate=orders.rate)
         await _fight(orders, nemesis, clients, tell)
         tell(f"{orders.store.split(':')[0]}: every fault is done, everything must end now")
-        await _rest(nodes, clients)
+        await _rest(nodes, clients, server, tell)
         for node in nodes:
             await asyncio.to_thread(node.end, signal.SIGTERM)
         log.close()
@@ -140,11 +140,15 @@ async def _report(orders: Orders, nemesis: Nemesis, clients: Clients, tell: Tell
         tell(f"{orders.store.split(':')[0]} {time.monotonic() - began:4.0f} s: {faults}; {runs}")
 
 
-async def _rest(nodes: list[Node], clients: Clients) -> None:
-    """Wait until no run is open and dead nodes are removed; what has not ended after all that time is a finding."""
+async def _rest(nodes: list[Node], clients: Clients, server: Server | None, tell: Tell) -> None:
+    """Wait until no run is open and dead nodes are removed; what has not ended after all that time is a finding.
+
+    A database that ended by itself is started again, as an operator's service manager would."""
     until = time.monotonic() + REST
     await asyncio.sleep(LEASE * 1.5)
     while time.monotonic() < until:
+        if server is not None and (words := await asyncio.to_thread(server.revive)):
+            tell(f"the database had ended by itself and was started again; its last words:\n{words}")
         with contextlib.suppress(OSError):
             found = (await asyncio.to_thread(nodes[0].ask, "/open"))["open"]
             if not found:

@@ -26,6 +26,9 @@ class Server(Protocol):
 
     def restart_immediately(self) -> None: ...
 
+    def revive(self) -> str:
+        """Start it again if it is down, and return the end of its log; an empty text if it was up."""
+
 
 class Witness(Protocol):
     """Can say which runs a dead node had."""

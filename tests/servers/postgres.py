@@ -136,6 +136,16 @@ class PostgresServer:
         self.stop("immediate")
         self._launch()
 
+    def revive(self) -> str:
+        """Start it again if it is down, and return the end of its log; an empty text if it was up."""
+        try:
+            os.kill(self.pid, 0)
+        except (NoPostgres, ProcessLookupError):
+            words = self.log()[-4000:]
+            self._launch()
+            return words or "(no log)"
+        return ""
+
     def close(self) -> None:
         """Stop it and remove its folder; twice is once."""
         if self._place is None:

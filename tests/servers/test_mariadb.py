@@ -22,6 +22,10 @@ def test_what_was_committed_is_there_after_a_kill_and_nothing_is_left_after_the_
         assert after != before
         assert server.query("select a from t", database=name) == "7"
         assert server.query("select @@innodb_flush_log_at_trx_commit, @@innodb_doublewrite").split() == ["1", "1"]
+        assert server.revive() == "", "it is up"
+        server.kill()
+        assert server.revive() != ""
+        after = server.pid
     assert not is_alive(after)
     assert not folder.exists()
     assert folder.name.startswith(FOLDER_PREFIX)
