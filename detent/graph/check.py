@@ -7,7 +7,7 @@ reached from a step without needs, and every run of the graph ends.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Final
 
 from detent.errors import Problem
@@ -222,3 +222,18 @@ def _one_cycle(after: Mapping[str, list[str]], knot: list[str], position: Mappin
     cycle = list(seen)[seen[name] :][::-1]
     first = cycle.index(min(cycle, key=position.__getitem__))
     return tuple(cycle[first:] + cycle[:first])
+
+
+def reachable(graph: Graph, starts: Iterable[str]) -> set[str]:
+    """Return the steps that a path of edges leads to from these steps, and the steps themselves."""
+    after: dict[str, list[str]] = {}
+    for edge in graph.edges:
+        after.setdefault(edge.source, []).append(edge.target)
+    found = set(starts)
+    pending = deque(found)
+    while pending:
+        for target in after.get(pending.popleft(), ()):
+            if target not in found:
+                found.add(target)
+                pending.append(target)
+    return found

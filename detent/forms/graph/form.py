@@ -13,7 +13,6 @@ that takes no edge ends the run (`onUnhandled: fail`): attempts in flight end, a
 from __future__ import annotations
 
 import re
-from collections import deque
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
@@ -40,7 +39,7 @@ from detent.forms.workflow_fields import (
     read_trigger_schema,
     read_vars,
 )
-from detent.graph.check import cycles, describe_cycle, same_name, upstream
+from detent.graph.check import cycles, describe_cycle, reachable, same_name, upstream
 from detent.graph.model import (
     GRAPH_SCOPE,
     ContextSnapshot,
@@ -249,7 +248,7 @@ def _check_shape(graph: Graph, nodes: list[WrittenNode], fields: Fields) -> None
     starts = _starts(fields, paths)
     if not starts:
         return
-    reached = _reached(graph, starts)
+    reached = reachable(graph, starts)
     in_cycle = {name for cycle in looped for name in cycle}
     entered = {edge.target for edge in graph.edges}
     many = f"the start nodes {', '.join(map(repr, starts))}" if len(starts) > 1 else f"startNode {starts[0]!r}"
@@ -287,19 +286,6 @@ def _starts(fields: Fields, names: Collection[str]) -> list[str]:
             fields.problems.add(path, f"{name!r} is given twice")
         else:
             found.append(name)
-    return found
-
-
-def _reached(graph: Graph, starts: list[str]) -> set[str]:
-    after: dict[str, list[str]] = {}
-    for edge in graph.edges:
-        after.setdefault(edge.source, []).append(edge.target)
-    found, pending = set(starts), deque(starts)
-    while pending:
-        for target in after.get(pending.popleft(), ()):
-            if target not in found:
-                found.add(target)
-                pending.append(target)
     return found
 
 

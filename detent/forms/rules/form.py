@@ -15,7 +15,6 @@ no edge ends the run. Edges name actions by their id, by their step, or as `temp
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -44,7 +43,7 @@ from detent.forms.workflow_fields import (
     read_limit,
     read_vars,
 )
-from detent.graph.check import cycles, describe_cycle, same_name, upstream
+from detent.graph.check import cycles, describe_cycle, reachable, same_name, upstream
 from detent.graph.model import RULE_SCOPE, Graph, StepKind
 from detent.values.fields import Fields, Problems, shown
 
@@ -291,7 +290,7 @@ def _check_shape(graph: Graph, actions: list[WrittenAction], edges: list[RuleEdg
     for cycle in looped:
         words = describe_cycle(cycle).removeprefix("cycle: ")
         problems.add("edges", f"cycle detected between actions: {words}")
-    reached = _reached(graph, [one.target.step for one in edges if one.source is None])
+    reached = reachable(graph, [one.target.step for one in edges if one.source is None])
     joined = {step for one in edges if one.source is not None for step in (one.source.step, one.target.step)}
     for one in actions:
         if one.step in reached:
@@ -307,19 +306,6 @@ def _check_shape(graph: Graph, actions: list[WrittenAction], edges: list[RuleEdg
         if edge.source is None and before is not None and before in reached and edge.target.step not in in_cycle:
             message = f"{edge.target.step!r} follows {before!r}, so it is not a start; remove one of the edges"
             problems.add(f"{edge.path}.target_action_id", message)
-
-
-def _reached(graph: Graph, starts: list[str]) -> set[str]:
-    after: dict[str, list[str]] = {}
-    for edge in graph.edges:
-        after.setdefault(edge.source, []).append(edge.target)
-    found, pending = set(starts), deque(starts)
-    while pending:
-        for target in after.get(pending.popleft(), ()):
-            if target not in found:
-                found.add(target)
-                pending.append(target)
-    return found
 
 
 def _check_reads(graph: Graph, actions: list[WrittenAction], problems: Problems) -> list[tuple[str, str]]:
