@@ -65,7 +65,7 @@ export class Rules {
 
   /** Save a rule that exists, with all of it or nothing. */
   async save(rule: string, document: Json, options: Matching = {}): Promise<Rule> {
-    return (await this.#http.call("put", ONE, { path: { rule }, body: document as never, ...matched(options) })).data;
+    return (await this.#http.call("put", ONE, { path: { rule }, body: document as never, ...matched(options) })).data as Rule;
   }
 
   /** What a save would store. Nothing is stored. */
