@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from typing import Final, NamedTuple
+from functools import partial
+from typing import Any, Final, NamedTuple
 
 from detent.catalog.parameters import check_actions
 from detent.commands.catalog.pins import MOST_NAMES, Pinned, has_probes, pin_actions
@@ -62,10 +63,20 @@ class WorkflowCommands(CommandPart):
     ) -> Pinned:
         """Compile a definition as `compile` does, and return also what keeps it from being published. `versions` are
         the versions of actions to pin; of others it is the newest."""
-        context, known = self._context, await self.known_actions()
+        read = partial(read_definition, data, filename=filename)
+        return await self.pin_read(read, await self.known_actions(), versions)
+
+    async def pin_read(
+        self,
+        read: Callable[[], Mapping[str, Any]],
+        known: Collection[str] | None,
+        versions: Mapping[str, str] | None = None,
+    ) -> Pinned:
+        """Pin the document that `read` returns, as `pin` does. `known` are the actions that it may call."""
+        context = self._context
 
         def work() -> Compiled:
-            found = compile_document(read_definition(data, filename=filename), limits=context.limits, actions=known)
+            found = compile_document(read(), limits=context.limits, actions=known)
             return check_actions(found, context.find_action)
 
         compiled = await asyncio.to_thread(work)

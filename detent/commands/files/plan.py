@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
@@ -68,9 +68,10 @@ class PlanCommands(CommandPart):
     async def plan(self, definitions: Sequence[tuple[str, str]], *, folder: str | None = None) -> list[PlannedChange]:
         """Return what the save of each definition would change. Each is (name of its file, text). `folder` is the
         folder of files that they are saved from."""
-        return [await self._planned(file, text, Edit(folder)) for file, text in definitions]
+        known = await self._workflows.known_actions()
+        return [await self._planned(file, text, Edit(folder), known) for file, text in definitions]
 
-    async def _planned(self, file: str, text: str, edit: Edit) -> PlannedChange:
+    async def _planned(self, file: str, text: str, edit: Edit, known: Collection[str] | None) -> PlannedChange:
         name: str | None = None
         form: str | None = None
         try:
@@ -80,7 +81,7 @@ class PlanCommands(CommandPart):
             graph = await asyncio.to_thread(codec.decode, row.graph) if row is not None and row.version else Graph(())
             # A newer version of a connector is no change of the file.
             pins = pinned_actions(graph)
-            compiled, blocked = await self._workflows.pin(text, filename=file, versions=pins)
+            compiled, blocked = await self._workflows.pin_read(lambda: document, known, pins)
             form = compiled.form
         except InvalidInput as error:
             found = error.problems or (Problem("", error.message),)
