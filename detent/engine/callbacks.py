@@ -159,6 +159,7 @@ def _spell(raw: bytes) -> str:
 
 #: Events from outside that end a run.
 _ENDING: Final = frozenset({events.Cancelled, events.Expired, events.Finished})
+_ENDING_OR_SKIPPED: Final = _ENDING | {events.Skipped}
 _ENDING_OUTCOMES: Final = frozenset({Cancel, Finish})
 
 
@@ -166,7 +167,7 @@ def may_end_waits(run: OwnedRun, event: events.Event) -> bool:
     """Return whether an event can end waits without their callbacks."""
     if type(event) is events.AttemptEnded:
         return bool(run.state.operations) or type(event.outcome) in _ENDING_OUTCOMES
-    return type(event) in _ENDING or type(event) is events.Skipped
+    return type(event) in _ENDING_OR_SKIPPED
 
 
 class WaitCloser:

@@ -18,7 +18,7 @@ from detent.expressions import ExpressionError
 from detent.graph.model import Ending
 from detent.instant import Instant
 from detent.planner import flow, functions
-from detent.planner.apply import Change, apply, pause_reason, pauses_on_failure
+from detent.planner.apply import Change, apply, apply_operation, pause_reason, pauses_on_failure
 from detent.planner.context import overflow_of
 from detent.planner.doubts.probe import probe_answered
 from detent.planner.doubts.resolve import resolved
@@ -76,7 +76,9 @@ def advance(prepared: Prepared, state: RunState, *, event: events.Event, now: In
         return NOTHING
     if isinstance(change, Plan):
         return change
-    name = change.key if change.step is None else prepared.steps[change.step].name
+    if change.key is not None:
+        return _note_operation(prepared, state, change, now)
+    name = None if change.step is None else prepared.steps[change.step].name
     if change.kind is _MOVED:
         return _move(prepared, state, change, name, now)
     if state.readers is not None and prepared.context is not None:
@@ -87,7 +89,14 @@ def advance(prepared: Prepared, state: RunState, *, event: events.Event, now: In
     end = None if state.open and state.status is _RUNNING else _end_if_over(prepared, state, judge, now, change)
     entry = _write(state, change, name, judge.recorded, now)
     starts, closed = (take_ready(prepared, state), settled.closed) if end is None else ([], [])
-    return Plan(entry, starts, settled.activated, [], end, stop, closed=closed, cancel=settled.cancelled)
+    return Plan(entry, starts, settled.activated, [], end, stop, None, closed, settled.cancelled)
+
+
+def _note_operation(prepared: Prepared, state: RunState, change: Change, now: Instant) -> Plan:
+    """Plan the start or the end of an operation. It decides nothing of the graph: the function is still open."""
+    apply_operation(prepared, state, change, now)
+    entry = _write(state, change, change.key, None, now)
+    return Plan(entry, take_ready(prepared, state) if state.ready else [], [], [])
 
 
 def _with_room(prepared: Prepared, state: RunState, change: Change) -> Change:

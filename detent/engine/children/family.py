@@ -37,6 +37,7 @@ StartChild = Callable[[RunFacts, bytes, StartRequest, bool], Awaitable[None]]
 FindExisting = Callable[[Sequence[bytes]], Awaitable[Collection[bytes]]]
 PrepareSuccessor = Callable[[RunFacts, StartRequest], Awaitable[Successor]]
 
+_PAGED: Final = Kind.PAGED  # loaded for every entry, and a member of an enum class is slow to load
 _ENDINGS: Final = {Status.COMPLETED: Ending.SUCCESS, Status.CANCELLED: Ending.CANCELLED, Status.TIMEOUT: Ending.TIMEOUT}
 
 
@@ -206,7 +207,7 @@ def known_children(run: OwnedRun) -> KnownChildren:
 
 def pages_written(run: OwnedRun, entry: Entry) -> None:
     """Record that the pages in an entry are in the journal, because the entry is durable now."""
-    if entry.kind == Kind.PAGED:
+    if entry.kind == _PAGED:
         known_children(run).unwritten.difference_update(decode_data(entry.data).pages)
 
 

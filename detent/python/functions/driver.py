@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 # How the record of an ended operation becomes a result or an exception in the function that waits for it.
 
 
+# Members that are read for every step. A member of an enum class takes fifteen times as long to load as a global.
+_STEP: Final = Op.STEP
+_SUCCESS: Final = Ending.SUCCESS
 _decode: Final = msgspec.json.Decoder().decode
 _NO_REASON: Final = StepError("failed", "no reason was recorded")
 
@@ -48,7 +51,7 @@ def resolve(loop: FunctionLoop, pending: Pending, record: Checkpoint) -> None:
     if pending.handle is not None:
         if not pending.handle.cancelled():
             loop.ring(pending.handle)
-    elif record.ending is Ending.SUCCESS:
+    elif record.ending is _SUCCESS:
         try:
             pending.set_result(_value(pending, record))
         except BaseException as error:  # noqa: BLE001 - this instantiates the user's class, which may raise anything
@@ -59,11 +62,11 @@ def resolve(loop: FunctionLoop, pending: Pending, record: Checkpoint) -> None:
 
 
 def _value(pending: Pending, record: Checkpoint) -> Any:
+    if pending.op is _STEP:
+        assert pending.work is not None
+        given = pending.work.value
+        return pending.work.function.decode(record.result) if given is None else given.value
     match pending.op:
-        case Op.STEP:
-            assert pending.work is not None
-            given = pending.work.value
-            return pending.work.function.decode(record.result) if given is None else given.value
         case Op.WAIT:
             return _decode(record.result).get("body")
         case Op.ASK | Op.CHILD:
@@ -240,10 +243,12 @@ class FunctionDriver:
                 return
             if not work.begin_all():
                 return
-        if not work.is_busy():
+        busy = work.is_busy()
+        if not busy:
             work.announce_timers()
+            busy = work.is_busy()
         earliest = work.next_time()
-        if work.is_busy() or (earliest is not None and earliest - self.port.now() <= self.port.patience()):
+        if busy or (earliest is not None and earliest - self.port.now() <= self.port.patience()):
             work.set_alarm(earliest)
         elif log.waiting:
             self._end(Suspend(earliest, len(log.records)))

@@ -16,7 +16,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NoReturn, TypeVar, overload
+from typing import Any, Final, NoReturn, TypeVar, overload
 
 import msgspec
 
@@ -37,6 +37,7 @@ from detent.steps.output import encode_output
 from detent.values.durations import Duration, in_seconds
 
 T = TypeVar("T")
+_STEP: Final = Op.STEP  # loaded for every step, and a member of an enum class is slow to load
 _decode = msgspec.json.Decoder().decode
 _running = asyncio._get_running_loop  # noqa: SLF001 - it does not raise if no loop runs
 
@@ -143,7 +144,7 @@ class Run(FlowVerbs):
         known, log = step_function(function), self._log
         if name is not None or not known.is_named:
             name = check_name(known.name if name is None else name, "a step; give it a `name=`")
-        pending = log.ask(Op.STEP, log.next_key(name or known.name))
+        pending = log.ask(_STEP, log.next_key(name or known.name))
         pending.work = StepWork(
             known,
             args,
