@@ -10,7 +10,8 @@ from detent.process import wait_for_signal
 
 
 async def main(database: str, *modules: str) -> None:
-    async with node(database, workflows=["tests.embed.ledger", *modules]):
+    # Its runs are free that long after it was killed.
+    async with node(database, workflows=["tests.embed.ledger", *modules], lease_seconds=3):
         await wait_for_signal()
 
 

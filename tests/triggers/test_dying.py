@@ -46,7 +46,10 @@ async def settled(detent: Served, trigger: str, count: int) -> list[dict[str, An
 
 
 def serve(folder: Path, **variables: str) -> Any:
-    return started(folder, "serve", "--port", "0", DETENT_DATABASE_URL=f"sqlite:///{folder}/detent.db", **variables)
+    """A Detent whose runs are free three seconds after it was killed."""
+    database = f"sqlite:///{folder}/detent.db"
+    options = ("serve", "--port", "0")
+    return started(folder, *options, DETENT_DATABASE_URL=database, DETENT_LEASE_SECONDS="3", **variables)
 
 
 @pytest.mark.slow
