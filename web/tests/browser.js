@@ -28,16 +28,25 @@ export const SIZES = { wide: [1440, 900], usual: [1280, 800], phone: [360, 740] 
 export const LAUNCH = { executablePath: process.env.DETENT_TEST_CHROMIUM ?? "/usr/bin/chromium", headless: true, args: FLAGS };
 
 /** Opens a browser with an empty profile; `close` it at the end. `page(options)` opens a page that notes what should not
- * happen. If `DETENT_BROWSER` is the address of a browser that several files share, the profile is one of that. */
+ * happen. `walk(path)` goes to a path in one page, which is loaded once, as a person does who follows links. If
+ * `DETENT_BROWSER` is the address of a browser that several files share, the profile is one of that. */
 export async function openBrowser() {
   const shared = process.env.DETENT_BROWSER;
   const browser = shared ? await chromium.connect(shared) : await chromium.launch(LAUNCH);
   const context = await browser.newContext({ timezoneId: "Europe/Berlin" });
   context.setDefaultTimeout(PATIENCE);
+  let walker;
   return {
     page: (options) => openPage(context, options),
+    walk: async (path) => {
+      if (!walker || walker.isClosed()) return (walker = await openPage(context, { path }));
+      await shaped(walker, "usual", "light");
+      walker.forget();
+      await walker.evaluate((place) => history.pushState(null, "", place), path);
+      return walker;
+    },
     closePages: async () => {
-      for (const page of context.pages()) if (page.url() !== "about:blank") await page.close();
+      for (const page of context.pages()) if (page !== walker && page.url() !== "about:blank") await page.close();
     },
     close: async () => {
       await context.close();
@@ -60,14 +69,19 @@ async function openPage(context, { path = "/", size = "usual", theme = "light" }
   await page.addInitScript(() => {
     addEventListener("securitypolicyviolation", (event) => window.detentViolation(`${event.violatedDirective} ${event.blockedURI}`));
   });
-  const [width, height] = SIZES[size];
-  await page.setViewportSize({ width, height });
-  await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
+  await shaped(page, size, theme);
   await page.goto(new URL(path, BASE).href);
   return Object.assign(page, {
+    forget: () => odd.splice(0),
     /** What happened that should not. A test that makes the server refuse something says which words are expected. */
     odd: (expected = []) => odd.filter((one) => !expected.some((words) => one.includes(words))),
   });
+}
+
+async function shaped(page, size, theme) {
+  const [width, height] = SIZES[size];
+  await page.setViewportSize({ width, height });
+  await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
 }
 
 /** Fails on any serious finding of axe, and on anything odd so far. `narrowed` are options of axe. */
@@ -103,14 +117,13 @@ const NO_CONTRAST = { rules: { "color-contrast": { enabled: false } } };
 const seen = new Set();
 
 /** Looks at a view in both themes, then on a phone: nothing scrolls sideways, axe finds nothing, and a picture is taken of
- * each. `ready` waits until the view is there. It is one page that gets narrow; with `again` it is opened again for that,
- * because what `ready` does changes what a phone shows first. */
+ * each. `ready` waits until the view is there. It is one page for all views, and it gets narrow; with `again` it is opened
+ * again for that, because what `ready` does changes what a phone shows first. */
 export async function looked(browser, path, name, ready, again = false) {
-  const page = await browser.page({ path, size: "usual" });
+  const page = await browser.walk(path);
   for (const size of ["usual", "phone"]) {
     if (size === "phone") {
-      await page.emulateMedia({ colorScheme: "light", reducedMotion: "reduce" });
-      await page.setViewportSize({ width: SIZES.phone[0], height: SIZES.phone[1] });
+      await shaped(page, size, "light");
       if (again || PICTURES) await page.goto(new URL(path, BASE).href);
     }
     await ready(page, size);
@@ -127,7 +140,6 @@ export async function looked(browser, path, name, ready, again = false) {
     // Only colours differ.
     if (size === "usual") await judged(page, `${name} ${size} dark`, [], CONTRAST);
   }
-  await page.close();
 }
 
 /** Watches that a test uses no mouse: `assertUnused` fails if something was pointed at. */

@@ -1,7 +1,7 @@
 // Every view of a shop with a past: light, dark and on a phone. Nothing scrolls sideways, axe finds nothing serious, and a
 // picture is taken of each, if pictures are wanted.
 import assert from "node:assert/strict";
-import { after, afterEach, before, test } from "node:test";
+import { after, before, test } from "node:test";
 import { api, judged, looked, openBrowser, until } from "../browser.js";
 import { startService } from "../service.js";
 import { approval, call, ended, everyKind, ODD, ORDER, save, start, triggerOf } from "../shop.js";
@@ -14,10 +14,6 @@ let runs;
 before(async () => {
   [browser, service] = await Promise.all([openBrowser(), startService()]);
   runs = await open();
-});
-// An open page holds a connection, and a browser has six.
-afterEach(async () => {
-  await browser?.closePages();
 });
 after(async () => {
   await browser?.close();
@@ -63,7 +59,7 @@ async function family() {
 /** A view: its name, its path, and what is there once it is ready. */
 const VIEWS = [
   ["runs", () => "/runs", async (page) => {
-    await row(page, runs.queued).getByText(/^waits for a free node: \d+ s/).waitFor();
+    await row(page, runs.queued).getByText(/^waits for a free node: \d+ [smh]/).waitFor();
     await page.getByRole("img", { name: /^Runs from .*failed/ }).waitFor();
   }],
   ["runs-brush", () => `/runs?${new URLSearchParams({ from: at(-2.3), to: at(-1) })}`, async (page) => {
@@ -136,6 +132,7 @@ test("slots that were missed are told, with what was started instead and how to 
   await notice.getByRole("button", { name: "Start them now…" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Count the slots" }).waitFor();
   await judged(page, "missed slots");
+  await page.close(); // an open page holds a connection, and a browser has six
 });
 
 for (const [name, path, ready, again] of VIEWS) {
