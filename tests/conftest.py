@@ -17,17 +17,35 @@ settings.register_profile("default", deadline=None, suppress_health_check=[Healt
 settings.register_profile("ci", parent=settings.get_profile("default"), derandomize=True, database=None)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
 
-#: Modules whose tests take longest. They begin first, so that no worker is left with one of them at the end.
+#: Modules whose tests take longest, in groups of about the same time. Each group is the first of a worker of its own,
+#: so that no worker is left with one of them at the end.
 LONGEST = (
-    "tests/web/test_pages.py",
-    "tests/chaos/test_campaign.py",
-    "tests/property/test_property.py",
-    "tests/clients/test_typescript.py",
+    ("tests/web/test_pages.py",),
+    ("tests/chaos/test_campaign.py", "tests/clients/test_typescript.py", "tests/web/test_sources.py"),
+    ("tests/property/test_property.py", "tests/chaos/test_crashes.py", "tests/sim/test_sim.py"),
 )
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Put a group of the longest tests at the beginning of each worker's part.
+
+    `--dist worksteal` cuts the list into one part for each worker. A worker without tests takes some from the end of
+    another one's part.
+    """
+    workers: int = getattr(config, "workerinput", {}).get("workercount", 1)
+    first: list[list[pytest.Item]] = [[] for _ in range(workers)]
+    others: list[pytest.Item] = []
+    for item in items:
+        found = [number for number, group in enumerate(LONGEST) if item.nodeid.startswith(group)]
+        (first[found[0] % workers] if found else others).append(item)
+    left = len(items)
+    del items[:]
+    for number, group in enumerate(first):
+        size = left // (workers - number)
+        taken = max(0, size - len(group))
+        items += [*group, *others[:taken]]
+        del others[:taken]
+        left -= size
 
 
 @pytest.fixture(autouse=True, scope="module")
