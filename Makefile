@@ -5,7 +5,7 @@ SHELL := /bin/sh
 
 BIN := .venv/bin
 SOURCES := $(wildcard detent tests bench)
-WORKERS ?= 3
+WORKERS ?= 4
 SECONDS ?=
 SEED ?=
 ARGS ?=
