@@ -37,8 +37,11 @@ export type ActionTemplateFilter = Omit<QueryOf<"get", typeof TEMPLATES>, "curso
 export type NewEntity = BodyOf<"post", typeof ENTITIES>;
 /** An action template to be. */
 export type NewActionTemplate = BodyOf<"post", typeof TEMPLATES>;
-/** `ifMatch` is the `ETag` of the rule that was edited. */
+/** `ifMatch` is the `etag` of the rule that was edited. */
 export type Matching = { ifMatch?: string | undefined };
+/** A rule with the `ETag` of its answer, which names this state of it. A copy of the rule (`{ ...rule }`) is without it,
+ * so that it can be changed and saved. */
+export type TaggedRule = Rule & { readonly etag: string | undefined };
 
 /** What can be asked about rules. */
 export class Rules {
@@ -54,8 +57,10 @@ export class Rules {
   }
 
   /** A rule by id or key, with its actions, edges and layout. */
-  async get(rule: string, options: { version?: string } = {}): Promise<Rule> {
-    return (await this.#http.call("get", ONE, { path: { rule }, query: options })).data;
+  async get(rule: string, options: { version?: string } = {}): Promise<TaggedRule> {
+    const response = await this.#http.send("get", ONE, { path: { rule }, query: options });
+    const { data } = (await response.json()) as { data: Rule };
+    return Object.defineProperty(data, "etag", { value: response.headers.get("etag") ?? undefined }) as TaggedRule;
   }
 
   /** Save a new rule, with all of it or nothing; Conflict if its key is taken. */

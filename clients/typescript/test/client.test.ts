@@ -246,6 +246,93 @@ describe("against a real Detent", { timeout: 90_000 }, () => {
     assert.equal((await detent.deadLetters.purge(letter.id)).id, letter.id);
   });
 
+  const RULE = {
+    name: "Shipped",
+    entity: "order",
+    trigger_type: "on_update",
+    trigger_conditions: { field_conditions: [{ field_name: "status", operator: "changed_to", value: "shipped" }] },
+    actions: [
+      {
+        name: "Tell",
+        action_type: "create_alert",
+        action_config: { alert_type: "shipped", severity: "low", title: "Order {{number}}", message: "It left" },
+      },
+    ],
+    edges: [{ target_action_id: "temp:0", edge_type: "start" }],
+  };
+  const SHIPPED = {
+    entity: "order",
+    operation: "update" as const,
+    id: "7",
+    before: { number: 7, status: "new" },
+    after: { number: 7, status: "shipped" },
+  };
+
+  test("a rule is checked, saved, edited, started by a change of a record, restored and deleted", async () => {
+    const order = await detent.entities.create({ name: "order", title: "Orders" });
+    await assert.rejects(detent.entities.create({ name: "order" }), Conflict);
+    assert.equal((await detent.entities.change("order", { title: "Shop" })).title, "Shop");
+    assert.deepEqual((await all(detent.entities.list())).map((one) => one.name), ["order"]);
+    assert.equal((await detent.entities.get(order.id)).name, "order");
+    assert.deepEqual([(await detent.rules.validate(RULE)).valid, await all(detent.rules.list())], [true, []]);
+    const made = await detent.rules.create(RULE);
+    assert.deepEqual([made.key, made.version, made.is_active], ["shipped", 1, true]);
+    const read = await detent.rules.get("shipped");
+    assert.ok(read.etag);
+    assert.equal((await detent.rules.save(made.id, { ...read, name: "Left us" }, { ifMatch: read.etag })).version, 2);
+    await assert.rejects(detent.rules.save(made.id, { ...read }, { ifMatch: read.etag }), PreconditionFailed);
+    const layout = { viewport: { x: 1, y: 2, zoom: 1 }, node_positions: { "temp:0": { x: 3, y: 4 } } };
+    assert.deepEqual((await detent.rules.saveLayout("shipped", layout))["viewport"], layout.viewport);
+    const [tell] = await detent.rules.actions("shipped");
+    const note = { name: "Note", action_type: "core.log", action_config: { message: "{{status}}" } };
+    const edges = [{ source_action_id: tell?.id ?? "", edge_type: "always" }];
+    const added = await detent.rules.addAction("shipped", { ...note, edges });
+    assert.equal((await detent.rules.changeAction("shipped", added.id, { name: "Write" })).name, "Write");
+    const always = (await detent.rules.edges("shipped")).find((one) => one.edge_type === "always");
+    await detent.rules.addEdge("shipped", {
+      source_action_id: tell?.id ?? "", target_action_id: added.id, edge_type: "sequence",
+    });
+    assert.equal((await detent.rules.removeEdge("shipped", always?.id ?? "")).id, always?.id);
+    assert.equal((await detent.rules.removeAction("shipped", added.id, { reconnect: true })).id, added.id);
+    assert.equal((await detent.rules.deactivate("shipped")).is_active, false);
+    assert.deepEqual(await detent.matchRules(SHIPPED), []);
+    assert.equal((await detent.matchRules(SHIPPED, "shipped"))[0]?.matches, true);
+    assert.equal((await detent.rules.activate("shipped")).is_active, true);
+    const late = { ...SHIPPED, after: { number: 7, status: "late" } };
+    assert.equal((await detent.matchRules(late))[0]?.reason, "not true: status changed to 'shipped'");
+    const sent = await detent.sendChange({ ...SHIPPED, event_id: "e-1" }, { wait: "30s" });
+    assert.deepEqual([sent.status, sent.runs?.map((one) => one.rule)], ["processed", ["shipped"]]);
+    assert.equal((await detent.sendChange({ ...SHIPPED, event_id: "e-1" })).status, "known");
+    const [run] = await all(detent.rules.runs("shipped"));
+    assert.equal(run?.id, sent.runs?.[0]?.run_id);
+    assert.equal((await detent.runs.wait(run?.id ?? "", { timeout: 30 })).status, "completed");
+    const versions = await all(detent.rules.history("shipped"));
+    assert.deepEqual(versions.at(-2)?.difference?.settings.map((one) => one.field), ["name"]);
+    assert.deepEqual([(await detent.rules.restore("shipped", 1)).name], ["Shipped"]);
+    assert.ok((await detent.rules.triggerTypes()).some((one) => one.id === "on_update"));
+    assert.ok((await detent.rules.actionTypes()).some((one) => one.name === "create_alert"));
+    await assert.rejects(detent.entities.delete("order"), Conflict);
+  });
+
+  test("an alert is listed, acknowledged and resolved, and an action template is kept", async () => {
+    const [alert, ...others] = await all(detent.alerts.list({ status: ["open"], severity: ["low"], rule: "shipped" }));
+    assert.deepEqual([alert?.title, alert?.run_id !== undefined, others], ["Order 7", true, []]);
+    const id = alert?.id ?? "";
+    assert.equal((await detent.alerts.acknowledge(id)).status, "acknowledged");
+    assert.equal((await detent.alerts.resolve(id)).status, "resolved");
+    await assert.rejects(detent.alerts.acknowledge(id), Conflict);
+    assert.ok((await detent.alerts.get(id)).resolved_date);
+    const config = { message: "{{status}}" };
+    const made = await detent.actionTemplates.create({ name: "Note", action_type: "core.log", default_config: config });
+    const next = { name: "Note it", action_type: "core.log", default_config: config };
+    assert.equal((await detent.actionTemplates.replace(made.id, next)).name, "Note it");
+    assert.deepEqual((await all(detent.actionTemplates.list())).map((one) => one.id), [made.id]);
+    await detent.actionTemplates.delete(made.id);
+    assert.equal((await detent.rules.delete("shipped")).key, "shipped");
+    await assert.rejects(detent.rules.get("shipped"), NotFound);
+    assert.equal((await detent.entities.delete("order")).name, "order");
+  });
+
   test("resources of other systems are listed, and a wrong filter is refused", async () => {
     assert.deepEqual(await all(detent.resources({ system: "monday" })), []);
     await assert.rejects(all(detent.resources({ id: "17" })), InvalidArgument);
