@@ -42,6 +42,12 @@ def test_a_rule_is_saved_run_and_its_alert_resolved(served: Served) -> None:
     assert "start" in shown
     assert "inactive" in served.says("rules", "deactivate", "late-orders")
     assert "active" in served.says("rules", "activate", "late-orders")
+    for words in (("update", "7"), ("update", "--id", "7"), ("update", "7", "--id", "7")):
+        sent = json.loads(served.says("events", "entity", "order", *words, "--after", "{}", "--json"))
+        assert (sent["record_id"], sent["runs"]) == ("7", [])
+    differ = served.says("events", "entity", "order", "update", "7", "--id", "8", "--after", "{}", code=2)
+    assert "is '8', but the id is '7' before it" in differ
+    assert "no active rules" in served.says("rules", "match", "order", "update", "7", "--after", "{}")
     served.says("trigger", "late-orders", "--input", '{"number": 7}', "--wait")
     [alert] = json.loads(served.says("alerts", "list", "--severity", "high", "--status", "open", "--json"))
     assert "Order 7" in served.says("alerts", "list", "--rule", "late-orders")

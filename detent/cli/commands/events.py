@@ -1,4 +1,4 @@
-"""`detent events send TYPE` and `detent events entity ENTITY OPERATION`"""
+"""`detent events send TYPE` and `detent events entity ENTITY OPERATION ID`"""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated, Final
 import typer
 
 from detent.cli.client import open_client
-from detent.cli.options import Database, Json, Url, read_input, read_value, settings_of
+from detent.cli.options import Database, Json, Url, read_input, read_value, settings_of, wrong
 from detent.cli.output.terminal import Column, out, plain, print_json, show_table, warn
 from detent.client import entity_events, runs
 
@@ -49,7 +49,8 @@ _RULES: Final = (Column("rule", may_shrink=True), Column("result"), Column("run"
 
 Entity = Annotated[str, typer.Argument(metavar="ENTITY", help="The name of an entity, such as order.")]
 OperationName = Annotated[str, typer.Argument(metavar="OPERATION", help="create, update or delete.")]
-RecordId = Annotated[str | None, typer.Option("--id", metavar="ID", help="The id of the record.")]
+Record = Annotated[str | None, typer.Argument(metavar="[ID]", help="The id of the record.", show_default=False)]
+RecordId = Annotated[str | None, typer.Option("--id", metavar="ID", help="The id of the record, as the third word.")]
 Before = Annotated[
     str | None, typer.Option("--before", metavar="JSON", help="The record before the change: JSON, @file.json or -.")
 ]
@@ -57,6 +58,14 @@ After = Annotated[
     str | None, typer.Option("--after", metavar="JSON", help="The record after the change: JSON, @file.json or -.")
 ]
 Actor = Annotated[str | None, typer.Option("--actor", metavar="NAME", help="Who changed it.")]
+
+
+def record_id(word: str | None, option: str | None) -> str | None:
+    """Return the id of a record, which is the third word or an option. Raise InvalidInput if both are given and
+    differ."""
+    if word is not None and option is not None and word != option:
+        raise wrong("--id", f"is {option!r}, but the id is {word!r} before it; write one of them")
+    return word if option is None else option
 
 
 def record_of(text: str | None, option: str) -> dict[str, object] | None:
@@ -67,6 +76,7 @@ def record_of(text: str | None, option: str) -> dict[str, object] | None:
 def entity(
     name: Entity,
     operation: OperationName,
+    record: Record = None,
     id_: RecordId = None,
     before: Before = None,
     after: After = None,
@@ -83,7 +93,7 @@ def entity(
     call = entity_events.send_change(
         name,
         operation,
-        id_,
+        record_id(record, id_),
         before=record_of(before, "--before"),
         after=record_of(after, "--after"),
         actor=actor,

@@ -10,7 +10,17 @@ import typer
 from rich.text import Text
 
 from detent.cli.client import Document, open_client
-from detent.cli.commands.events import Actor, After, Before, Entity, OperationName, RecordId, record_of
+from detent.cli.commands.events import (
+    Actor,
+    After,
+    Before,
+    Entity,
+    OperationName,
+    Record,
+    RecordId,
+    record_id,
+    record_of,
+)
 from detent.cli.options import Database, Json, Url, settings_of
 from detent.cli.output.terminal import Column, ago, faint, one_line, plain, print_json, show_table
 from detent.client import entity_events
@@ -40,6 +50,7 @@ Rule = Annotated[str, typer.Argument(metavar="RULE", help="The key or the id of 
 def match(
     name: Entity,
     operation: OperationName,
+    record: Record = None,
     id_: RecordId = None,
     before: Before = None,
     after: After = None,
@@ -53,7 +64,7 @@ def match(
     call = entity_events.match_rules(
         name,
         operation,
-        id_,
+        record_id(record, id_),
         before=record_of(before, "--before"),
         after=record_of(after, "--after"),
         actor=actor,
