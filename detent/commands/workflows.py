@@ -15,8 +15,8 @@ from detent.commands.catalog.pins import MOST_NAMES, Pinned, has_probes, pin_act
 from detent.commands.context import CommandPart
 from detent.commands.files.lock import ELSEWHERE, Edit, check_lock, folder_of, with_label
 from detent.errors import Conflict, InvalidDefinition, NameTaken, NotFound, PreconditionFailed, Problem
-from detent.forms.compile import FORMS, compile_document, is_live_at_save
-from detent.forms.compiled import Compiled, TriggerDefinition, TriggerType
+from detent.forms.compile import FORMS, compile_document, is_live_at_save, rule_facts
+from detent.forms.compiled import Compiled, RuleFacts, TriggerDefinition, TriggerType
 from detent.forms.conversion.convert import Converted, convert
 from detent.forms.definition import read_definition
 from detent.forms.rules.entity_fields import check_fields
@@ -79,7 +79,13 @@ class WorkflowCommands(CommandPart):
             found = compile_document(read(), limits=context.limits, actions=known)
             return check_actions(found, context.find_action)
 
-        compiled = await asyncio.to_thread(work)
+        try:
+            compiled = await asyncio.to_thread(work)
+        except InvalidDefinition as error:
+            fields = await self._unknown_fields(data, filename)
+            if fields:
+                raise InvalidDefinition(problems=[*error.problems, *fields]) from None
+            raise
         if not compiled.code and not has_probes(compiled.graph):
             return Pinned(compiled)
         served = self._engine.served.all()
@@ -141,7 +147,20 @@ class WorkflowCommands(CommandPart):
         if row is None:
             near = nearest(entity, await self._entity_names()) if adds else None
             return [Problem("entity", await self.missing_entity(entity))] if near is not None or not adds else []
-        return check_fields(compiled, None if row.fields is None else json.loads(row.fields))
+        return check_fields(compiled.rule, None if row.fields is None else json.loads(row.fields))
+
+    async def _unknown_fields(self, data: bytes | str, filename: str | None) -> list[Problem]:
+        """Return the fields that an invalid definition reads and its entity does not have, so that they are reported
+        with its other problems."""
+
+        def read() -> RuleFacts | None:
+            with suppress(InvalidDefinition):
+                return rule_facts(read_definition(data, filename=filename), limits=self._context.limits)
+            return None
+
+        rule = await asyncio.to_thread(read)
+        row = None if rule is None or rule.entity is None else await self._store.entity(self._tenant, rule.entity)
+        return [] if row is None or row.fields is None else check_fields(rule, json.loads(row.fields))
 
     async def missing_entity(self, name: str) -> str:
         """Return the message for an entity that does not exist."""

@@ -11,11 +11,12 @@ from typing import Any, Final, Protocol
 
 from detent.errors import InvalidDefinition, NotFound, Problem
 from detent.expressions import keep_compiled
-from detent.forms.compiled import Compiled, Limits
+from detent.forms.compiled import Compiled, Limits, RuleFacts
+from detent.forms.entity_trigger import read_start
 from detent.forms.graph.form import compile_graph
 from detent.forms.graph.schema import SCHEMA as GRAPH_SCHEMA
 from detent.forms.names import read_name, slug
-from detent.forms.rules.form import compile_rule
+from detent.forms.rules.form import compile_rule, read_facts
 from detent.forms.rules.schema import SCHEMA as RULE_SCHEMA
 from detent.forms.steps.form import compile_steps
 from detent.values.fields import Fields, Problems, described, shown
@@ -106,6 +107,14 @@ def compile_document(
     `actions` are the names that may be called; `None` does not check them."""
     with keep_compiled():
         return form_of(document).compile(document, limits=limits, actions=actions)
+
+
+def rule_facts(document: Mapping[str, Any], *, limits: Limits = _LIMITS) -> RuleFacts | None:
+    """Return what a document says about the changes of records that start it, also if it is invalid otherwise. Raise
+    InvalidDefinition if it cannot be read."""
+    if form_of(document).compile is compile_rule:
+        return read_facts(document, limits=limits)
+    return read_start(Fields(document, "", Problems()))[1]
 
 
 def schema_of(form: str) -> Mapping[str, Any]:

@@ -220,6 +220,7 @@ async def test_versions_have_their_author_and_what_changed_and_can_be_restored(a
     newest, first = (await api.call("GET", f"{place}/history")).json["data"]
     assert [one["name"] for one in newest["difference"]["actions"]["removed"]] == ["Create Alert"]
     assert [one["edge_type"] for one in newest["difference"]["edges"]["removed"]] == ["sequence"]
+    assert [one["field"] for one in newest["difference"]["settings"]] == ["name"]
     assert len(first["difference"]["actions"]["added"]) == 2
     old = (await api.call("GET", f"{place}/versions/1")).json["data"]
     assert (old["name"], old["version"], old["actions"]) == (made["name"], 1, made["actions"])
@@ -352,6 +353,51 @@ async def test_fields_that_an_entity_does_not_have_are_refused_wherever_a_rule_i
         "POST", "/api/v1/workflows", json={**request_of(canvas_layout=None), "form": "rule", "entity_id": "order"}
     )
     assert problems(plain) == found
+
+
+async def test_a_field_that_the_entity_does_not_have_is_reported_with_every_other_problem(api: Detent) -> None:
+    fields: dict[str, Any] = {"status": {}, "number": {}, "customer_email": {}}
+    await add_entity(api, fields={"type": "object", "properties": fields, "additionalProperties": False})
+    wrong = request_of(name="", edges=[{"target_action_id": "temp:9", "edge_type": "start"}])
+    places = [field for field, _ in problems(await api.call("POST", RULES, json=wrong))]
+    assert {"name", "actions[1].action_config.message", "edges[0].target_action_id"} <= set(places)
+    of_catalog = request_of()
+    of_catalog["actions"][0] = {"name": "Echo", "action_type": "core.delay", "action_config": {"second": 1}}
+    places = [field for field, _ in problems(await api.call("POST", RULES, json=of_catalog))]
+    assert "actions[1].action_config.message" in places
+    assert len(places) > 1
+    trigger = {
+        "type": "on_update", "entity": "order",
+        "trigger_conditions": {"field_conditions": [{"field_name": "statu", "operator": "changed"}]},
+    }  # fmt: skip
+    steps = {"name": "x", "trigger": trigger, "tasks": {"a": {"needs": ["b"], "action": "core.echo"}}}
+    found = problems(await api.call("POST", "/api/v1/workflows", json=steps))
+    assert [field for field, _ in found] == [
+        "tasks.a.needs[0]",
+        "trigger.trigger_conditions.field_conditions[0].field_name",
+    ]
+
+
+async def test_a_default_that_is_written_in_one_version_only_is_no_difference(api: Detent) -> None:
+    await add_entity(api)
+    plain = {"key": "late", "name": "Late", "entity": "order", "trigger_type": "on_update", "form": "rule"}
+    mail = {"recipients": ["a@x.example"], "subject": "s", "body": "b"}
+    edges = [{"target_action_id": "temp:0", "edge_type": "start"}]
+    await api.call(
+        "POST", "/api/v1/workflows", json={**plain, "actions": [{"name": "A", "action_config": mail}], "edges": edges}
+    )
+    made = (await api.call("GET", f"{RULES}/late")).json["data"]
+    defaults = {"retries": 2, "timeout": "5m", "on_crash": "retry", "execution_order": 1}
+    written = {
+        **made, "is_active": True, "labels": {}, "vars": {}, "on_unhandled": "fail", "max_duration": "30d",
+        "trigger_conditions": {"field_conditions": [], "match": "all"}, "actions": [{**made["actions"][0], **defaults}],
+    }  # fmt: skip
+    for changes in ({}, {"on_unhandled": "settle"}):
+        assert (await api.call("PUT", f"{RULES}/late", json={**written, **changes})).status == 200
+    newest, second, _ = (await api.call("GET", f"{RULES}/late/history")).json["data"]
+    assert newest["difference"]["settings"] == [{"field": "on_unhandled", "old": "fail", "new": "settle"}]
+    nothing = {"added": [], "removed": []}
+    assert second["difference"] == {"actions": {**nothing, "changed": []}, "edges": nothing, "settings": []}
 
 
 async def test_the_types_of_rules_are_listed(api: Detent) -> None:

@@ -533,7 +533,7 @@ def test_a_field_that_the_entity_does_not_have_is_a_problem() -> None:
         action("a", "send_email", action_config=mail),
         trigger_conditions=when(("statu", "changed"), ("vip", "is_null")),
     )
-    found = check_fields(compile_rule(written), ENTITY)
+    found = check_fields(compile_rule(written).rule, ENTITY)
     assert [str(one) for one in found] == [
         "trigger_conditions.field_conditions[0].field_name: order has no field 'statu'; did you mean 'status'?",
         "actions[0].action_config.recipients[0]: order has no field 'customer_mail'; did you mean 'customer_email'?",
@@ -543,7 +543,7 @@ def test_a_field_that_the_entity_does_not_have_is_a_problem() -> None:
 
 def test_a_field_like_no_other_is_reported_with_those_that_exist() -> None:
     written = rule(action(), trigger_conditions=when(("colour", "changed")), trigger_type="on_create")
-    [problem] = check_fields(compile_rule(written), {"properties": {"status": {}, "a": {}}})
+    [problem] = check_fields(compile_rule(written).rule, {"properties": {"status": {}, "a": {}}})
     assert problem.message == "order has no field 'colour'; it has a, status"
 
 
@@ -563,7 +563,7 @@ def test_a_field_like_no_other_is_reported_with_those_that_exist() -> None:
     ],
 )
 def test_a_schema_that_allows_any_field_is_not_compared(schema: Any) -> None:
-    assert check_fields(compile_rule(rule(action(), trigger_conditions=WHEN_SHIPPED)), schema) == []
+    assert check_fields(compile_rule(rule(action(), trigger_conditions=WHEN_SHIPPED)).rule, schema) == []
 
 
 def test_additional_fields_may_be_refused_explicitly() -> None:
@@ -572,4 +572,4 @@ def test_additional_fields_may_be_refused_explicitly() -> None:
 
 def test_a_workflow_that_is_not_a_rule_reads_no_fields() -> None:
     graph = compile_document({"name": "x", "tasks": {"a": {"action": "core.echo"}}})
-    assert check_fields(graph, {"properties": {"a": {}}}) == []
+    assert check_fields(graph.rule, {"properties": {"a": {}}}) == []

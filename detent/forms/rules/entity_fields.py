@@ -6,25 +6,25 @@ from collections.abc import Mapping
 from typing import Any
 
 from detent.errors import Problem
-from detent.forms.compiled import Compiled
+from detent.forms.compiled import RuleFacts
 from detent.values.fields import shown
 from detent.values.nearest import nearest
 
 
-def check_fields(compiled: Compiled, schema: Mapping[str, Any] | bool | None) -> list[Problem]:
+def check_fields(rule: RuleFacts | None, schema: Mapping[str, Any] | bool | None) -> list[Problem]:
     """Return a problem for each field that a rule reads and the schema of its entity does not have.
 
     A schema says which fields there are in `properties`. One that has none, or allows others with
     `additionalProperties` or `patternProperties`, is not compared."""
     known = fields_of(schema)
-    if compiled.rule is None or known is None:
+    if rule is None or known is None:
         return []
     problems = []
-    for place, name in dict.fromkeys(compiled.rule.reads):
+    for place, name in dict.fromkeys(rule.reads):
         if name not in known:
             near = nearest(name, known)
             hint = f"; did you mean {near!r}?" if near is not None else f"; it has {', '.join(sorted(known)[:20])}"
-            problems.append(Problem(place, f"{compiled.rule.entity or 'the entity'} has no field {shown(name)}{hint}"))
+            problems.append(Problem(place, f"{rule.entity or 'the entity'} has no field {shown(name)}{hint}"))
     return problems
 
 

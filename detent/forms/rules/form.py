@@ -95,6 +95,20 @@ def compile_rule(
 
     `actions` are the names that may be called; `None` does not check them."""
     problems = Problems()
+    compiled = _compile(document, problems, limits, actions)
+    problems.raise_if_any()
+    return compiled
+
+
+def read_facts(document: Mapping[str, Any], *, limits: Limits = _LIMITS) -> RuleFacts | None:
+    """Return what a rule says about the changes that it is for, also if it is invalid otherwise. Raise
+    InvalidDefinition if it cannot be read."""
+    return _compile(document, Problems(), limits, None).rule
+
+
+def _compile(
+    document: Mapping[str, Any], problems: Problems, limits: Limits, actions: Collection[str] | None
+) -> Compiled:
     fields = Fields(checked_document(document), "", problems)
     _refuse_too_many(fields, limits)
     fields.refuse_unknown(FIELDS)
@@ -122,7 +136,7 @@ def compile_rule(
         _check_shape(graph, written, edges, problems)
         reads += _check_reads(graph, written, problems)
     graph = replace(graph, language=needed_language(graph))
-    compiled = Compiled(
+    return Compiled(
         name=name,
         form=FORM,
         graph=graph,
@@ -142,8 +156,6 @@ def compile_rule(
         rule=replace(_facts(rule, reads, edges), ids=tuple((one.step, one.id or one.step) for one in written)),
         places=dict(pair for one in written for pair in one.places()),
     )
-    problems.raise_if_any()
-    return compiled
 
 
 def _facts(rule: _Rule, reads: list[tuple[str, str]], edges: list[RuleEdge]) -> RuleFacts:

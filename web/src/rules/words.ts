@@ -12,7 +12,12 @@ export const TRIGGERS: readonly [string, string][] = [
   ["manual", "Manual"],
 ];
 /** What happened to a record. */
-const OPERATIONS: Readonly<Record<string, string>> = { create: "created", update: "updated", delete: "deleted" };
+const HAPPENED: Readonly<Record<string, string>> = { create: "created", update: "updated", delete: "deleted" };
+export const OPERATIONS: readonly [string, string][] = [
+  ["create", "Create"],
+  ["update", "Update"],
+  ["delete", "Delete"],
+];
 
 interface Started {
   entity: string | null;
@@ -50,7 +55,25 @@ export function sentenceOf(rule: Started & Pick<Rule, "conditions"> & { trigger_
 
 /** `order 8841 updated`. */
 export function happenedOf({ entity, operation, record_id }: { entity?: string | null; operation: string | null; record_id: string | null }): string {
-  return [entity, record_id, OPERATIONS[operation ?? ""] ?? operation].filter(Boolean).join(" ");
+  return [entity, record_id, HAPPENED[operation ?? ""] ?? operation].filter(Boolean).join(" ");
+}
+
+/** The operation of the events that start a rule. */
+export function operationOf(rule: Pick<Started, "trigger_type_id">): string {
+  return isByEvents(rule) ? rule.trigger_type_id.replace("on_", "") : "update";
+}
+
+/** An event as a person writes it: its records are texts. */
+export interface WrittenEvent {
+  entity: string;
+  operation: string;
+  before: string;
+  after: string;
+}
+
+/** Which records an event of an operation has. */
+export function recordsOf(operation: string): { hasBefore: boolean; hasAfter: boolean } {
+  return { hasBefore: operation !== "create", hasAfter: operation !== "delete" };
 }
 
 /** Where a rule is. */
@@ -155,14 +178,6 @@ export function newRule(entity: string): Record<string, unknown> {
   };
 }
 
-/** What the server adds to an action that does not say it. */
-const USUAL: Readonly<Record<string, unknown>> = { is_active: true, execution_order: 1 };
-
-/** Whether a change is nothing but a usual value that is written now. */
-function isUsual(change: { field: string; old?: unknown; new?: unknown }): boolean {
-  return !("old" in change) && change.field in USUAL && USUAL[change.field] === change.new;
-}
-
 /** The difference of two versions of a rule, as that of two workflows. */
 export function asDiff(difference: RuleDifference, names: ReadonlyMap<string, string>, from: number, to: number): Diff {
   const { actions, edges, settings } = difference;
@@ -183,7 +198,7 @@ export function asDiff(difference: RuleDifference, names: ReadonlyMap<string, st
     return before.has(one.id) && old !== now ? [{ ...edge(one), fields: [{ field: "edge_order", old, new: now }] }] : [];
   });
   const found = {
-    steps: { added: actions.added.map(step), removed: actions.removed.map(step), changed: actions.changed.flatMap(({ name, fields }) => (fields.every(isUsual) ? [] : [{ name, fields: fields.filter((one) => !isUsual(one)) }])) },
+    steps: { added: actions.added.map(step), removed: actions.removed.map(step), changed: actions.changed.map(({ name, fields }) => ({ name, fields })) },
     edges: { added: edges.added.filter((one) => !before.has(one.id)).map(edge), removed: edges.removed.filter((one) => !after.has(one.id)).map(edge), changed },
     settings,
   };
