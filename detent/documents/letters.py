@@ -13,13 +13,13 @@ class LetterDocument(msgspec.Struct, kw_only=True, omit_defaults=True):
     """What Detent gave up: a step that killed its nodes, a run that it cannot read, a firing or an event that cannot
     start a run.
 
-    `reason` is a stable code. `result` is the run or the firing that a requeue made. Lists leave out the payload, which
-    is what the step or the firing got."""
+    `workflow_id` is null for an event that no rule could be found for. `reason` is a stable code. `result` is the run
+    or the firing that a requeue made. Lists leave out the payload, which is what the step or the firing got."""
 
     id: str
     kind: str
     state: str
-    workflow_id: str
+    workflow_id: str | None
     workflow: str
     run_id: str | None
     step: str | None

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple, Protocol
 
+from detent.store.letters import NewLetter
+
 #: How many of the newest events of an entity are stored for people.
 SAMPLES: Final = 50
 
@@ -72,8 +74,9 @@ class EventStore(Protocol):
 
         No other call returns them meanwhile. Events that another transaction has locked are skipped."""
 
-    async def end_events(self, done: Sequence[bytes], kept: Sequence[bytes]) -> None:
-        """Delete the events `done`, and make samples of the events `kept`, in one transaction."""
+    async def end_events(self, done: Sequence[bytes], kept: Sequence[bytes], letters: Sequence[NewLetter] = ()) -> None:
+        """Delete the events `done`, make samples of the events `kept`, and add dead letters, in one transaction. A
+        letter that was added before is left out."""
 
     async def defer_events(self, events: Sequence[bytes], *, pause: float) -> None:
         """Let events be taken again after `pause` seconds."""

@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
+
+#: The workflow of a dead letter that is about none.
+NO_WORKFLOW: Final = bytes(16)
 
 
 class LetterKind(StrEnum):
@@ -18,7 +21,7 @@ class LetterKind(StrEnum):
     STEP = "step"
     RUN = "run"
     FIRING = "firing"
-    EVENT = "event"  # a firing of an event trigger
+    EVENT = "event"  # a firing of an event trigger or a rule, or an entity event as a whole
 
 
 class LetterState(StrEnum):
@@ -31,7 +34,8 @@ class LetterState(StrEnum):
 class NewLetter(NamedTuple):
     """A dead letter to store. `reason` is a stable code. `payload` is JSON: what the step, the run or the firing got.
 
-    `source` is the firing that it is about, `None` for steps and runs."""
+    `source` is the firing that it is about, `None` for steps and runs. An entity event has no `trigger`; one that no
+    rule could be found for has the workflow `NO_WORKFLOW`, and no `source`."""
 
     id: bytes
     tenant: int
@@ -92,7 +96,7 @@ EVERY_LETTER = LetterCriteria()
 
 
 class LetterStore(Protocol):
-    """The verbs of dead letters. They are written by `flush` and by `end_firing`."""
+    """The verbs of dead letters. They are written by `flush`, `end_firing`, `add_firings` and `end_events`."""
 
     async def letters(
         self,

@@ -465,10 +465,11 @@ class TriggerStore(Protocol):
         A slot that already has a firing is skipped. Return False and write nothing if another process advanced it
         first."""
 
-    async def add_firings(self, firings: Sequence[NewFiring]) -> list[FiringRow]:
+    async def add_firings(self, firings: Sequence[NewFiring], *, letters: Sequence[NewLetter] = ()) -> list[FiringRow]:
         """Add firings in one transaction. Return the row of each.
 
-        If the trigger already has a firing with the same slot or `dedup`, that row is returned instead."""
+        If the trigger already has a firing with the same slot or `dedup`, that row is returned instead. A dead letter
+        has the id of a firing that has ended already, and is added if that firing is."""
 
     async def firing(self, tenant: int, firing: bytes) -> FiringRow | None: ...
 

@@ -30,7 +30,7 @@ class TriggerCommands:
         self.firings = FiringCommands(context, caller, self.editor)
         self.receiver = ReceiverCommands(context, caller, self.editor, self.firings.intake)
         self.events = EntityEventCommands(context, caller)
-        self.letters = LetterCommands(context, caller, self.editor, self.firings.intake)
+        self.letters = LetterCommands(context, caller, self.editor, self.firings.intake, self.events)
 
 
 class EngineTriggers:

@@ -1,8 +1,9 @@
 """Dead letters: list them, requeue and purge them, one by one or by a filter.
 
 A requeue of a step retries its run, that of a run resumes it, and that of a firing fires again with the same request.
-Each letter is requeued once, however many callers ask: the store hands it to one of them. If
-its process dies, the letter can be requeued again after a minute. What the first one has done is not done twice.
+That of an entity event starts its rule, if the rule matches. Each letter is requeued once, however many callers ask:
+the store hands it to one of them. If its process dies, the letter can be requeued again after a minute. What the first
+one has done is not done twice.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from detent.store.letters import EVERY_LETTER, LetterCriteria, LetterKind, Lette
 from detent.triggers import record
 from detent.triggers.context import TriggerContext, TriggerPart
 from detent.triggers.editor import TriggerEditor
+from detent.triggers.entities.commands import EntityEventCommands
 from detent.triggers.firing import FiringIntake
 
 #: At most this many dead letters are counted, and changed by one call.
@@ -50,9 +52,17 @@ class BulkLetters:
 class LetterCommands(TriggerPart):
     """The dead letters of a tenant."""
 
-    def __init__(self, context: TriggerContext, caller: Caller, editor: TriggerEditor, intake: FiringIntake) -> None:
+    def __init__(
+        self,
+        context: TriggerContext,
+        caller: Caller,
+        editor: TriggerEditor,
+        intake: FiringIntake,
+        events: EntityEventCommands,
+    ) -> None:
         super().__init__(context, caller)
         self._editor, self._intake = editor, intake
+        self._events = events
         self._commands = context.commands.for_caller(caller)
 
     async def get(self, letter: str) -> LetterRow:
@@ -135,6 +145,8 @@ class LetterCommands(TriggerPart):
 
     async def _try_again(self, row: LetterRow) -> str:
         """Retry, resume or replay. Return the run or the firing that comes of it."""
+        if row.kind == LetterKind.EVENT and row.trigger is None:
+            return await self._events.try_again(row)
         if row.kind in (LetterKind.FIRING, LetterKind.EVENT):
             return await self._replay(row)
         run = show(RUN, row.run or b"")

@@ -9,6 +9,7 @@ import pytest
 
 from detent.ids import new_id
 from detent.store.events import AddedEvent, NewEvent
+from detent.store.letters import NO_WORKFLOW, NewLetter
 from detent.store.protocol import Store
 from detent.store.rule_rows import NewEntity
 
@@ -39,6 +40,22 @@ async def test_events_are_stored_as_they_are_and_answered_with_the_revision_of_t
     assert [row[:7] for row in rows] == [tuple(new) for new in sorted(events)]
     assert [row.revision for row in rows] == [1, 1, None]
     assert all(row.until is not None and row.until > row.at for row in rows)
+
+
+async def test_events_end_with_their_dead_letters_and_each_letter_is_added_once(store: Store) -> None:
+    first, second = event(), event("unknown")
+    await store.add_events([first, second], head_start=NO_WAIT)
+    dead = NewLetter(
+        id=second.id, tenant=1, kind="event", workflow=NO_WORKFLOW, run=None, step=None, source=None, trigger=None,
+        reason="no_entity", message="there is no entity", payload=second.data, attempts=1, last_error=None,
+    )  # fmt: skip
+    for _ in range(2):
+        await store.end_events([first.id], [second.id], [dead])
+    assert await store.count_events(limit=9) == 0
+    [row] = await store.letters(1, limit=9)
+    assert (row.id, row.workflow, row.workflow_name, row.payload) == (second.id, NO_WORKFLOW, "", second.data)
+    await store.end_events([], [], [dead._replace(id=first.id)])
+    assert len(await store.letters(1, limit=9)) == 2
 
 
 async def test_an_event_with_a_known_id_is_left_out_and_the_others_are_stored(store: Store) -> None:

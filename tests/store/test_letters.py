@@ -130,3 +130,16 @@ async def test_a_firing_and_its_letter_end_together_and_once(store: Store) -> No
     ended = await store.firing(1, new.id)
     assert ended is not None
     assert ended.state == "refused"
+
+
+async def test_a_firing_that_has_ended_already_and_its_letter_are_added_together_and_once(store: Store) -> None:
+    workflow = version("orders")
+    await store.save_workflow(workflow, replace=False)
+    of = trigger(workflow.id)
+    await store.add_trigger(of)
+    new, again, open_ = firing(of, dedup="e"), firing(of, dedup="e"), firing(of)
+    for one in (new, again):
+        dead = letter(id=one.id, kind="event", source=one.id, trigger=None, run=None, step=None)
+        rows = await store.add_firings([one._replace(state=FiringState.ERRORED), open_], letters=[dead])
+        assert [row.id for row in rows] == [new.id, open_.id]
+    assert [row.id for row in await store.letters(1, limit=9)] == [new.id]

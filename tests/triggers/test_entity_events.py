@@ -15,9 +15,9 @@ from detent.auth.caller import local_caller
 from detent.commands import EngineCommands
 from detent.documents.events import EntityEventReceipt
 from detent.engine.engine import Engine
-from detent.errors import InvalidInput, StoreError, TooLarge
+from detent.errors import Conflict, InvalidInput, StoreError, TooLarge
 from detent.forms.steps.form import compile_steps
-from detent.ids import new_id
+from detent.ids import LETTER, new_id, show
 from detent.store.events import SAMPLES
 from detent.store.protocol import Store
 from detent.store.trigger_rows import FiringState
@@ -260,6 +260,88 @@ async def test_a_rule_that_cannot_be_started_is_listed_with_the_reason_and_stops
         [older] = await site.commands.events.firings("good", limit=9, before=started[0][0])
         assert older[1].event_id == "e"
         assert {row.state for row in site.world.store.fired.values()} == {FiringState.ERRORED}
+
+
+@virtual
+async def test_an_event_that_cannot_start_a_rule_leaves_one_dead_letter_and_its_requeue_starts_the_rule() -> None:
+    bad = rule("bad", condition("status", "gt", 5))
+    async with sites(bad, rule("good")) as [site]:
+        event = change("7", event_id="e")
+        await site.send(event)
+        site.world.store.events.clear()  # as if fifty others had come since
+        await site.send(event)
+        letters = site.commands.letters
+        [letter] = await letters.find(limit=9)
+        assert (letter.kind, letter.workflow, letter.reason, letter.trigger) == (
+            "event", bad.id, "condition_error", None,
+        )  # fmt: skip
+        assert letter.source in site.world.store.fired
+        assert json.loads(letter.payload or b"")["body"]["record_id"] == "7"
+        name = show(LETTER, letter.id)
+        with pytest.raises(Conflict, match="does not match the event: its conditions cannot be evaluated"):
+            await letters.requeue(name)
+        await save(site.world.store, rule("bad", condition("status", "equals", "packed"), id=bad.id))
+        with pytest.raises(Conflict, match="does not match the event: not true: status is 'packed'"):
+            await letters.requeue(name)
+        await save(site.world.store, rule("bad", SHIPPED, id=bad.id))
+        settled = await letters.requeue(name)
+        assert (settled.state, str(settled.result)[:4]) == ("requeued", "run_")
+        assert runs(site.world) == [("good", "7"), ("bad", "7")]
+        [again] = await site.send(change("7", event_id="e2"))
+        assert [run.rule for run in again.runs or ()] == ["bad", "good"]
+
+
+@virtual
+async def test_a_dead_letter_of_a_rule_that_was_deleted_can_only_be_purged() -> None:
+    async with sites(rule("bad", condition("status", "gt", 5))) as [site]:
+        await site.send(change())
+        [letter] = await site.commands.letters.find(limit=9)
+        await site.world.store.delete_workflow(1, letter.workflow)
+        with pytest.raises(Conflict, match="its rule was deleted; purge the dead letter"):
+            await site.commands.letters.requeue(show(LETTER, letter.id))
+        await site.commands.letters.purge(show(LETTER, letter.id))
+
+
+@virtual
+async def test_an_event_of_an_entity_that_does_not_exist_leaves_a_dead_letter() -> None:
+    """An application writes such an event in a transaction of its own, where no API refuses it."""
+    async with sites(rule("always")) as [site]:
+        store = site.world.store
+        lost = change("7", entity="part", event_id="p").event(1, new_id, 0)
+        await store.add_events([lost], head_start=-1.0)
+        await site.poll()
+        await site.entities.processor.ends.flush()
+        assert await store.count_events(limit=9) == 0
+        letters = site.commands.letters
+        [letter] = await letters.find(limit=9)
+        assert (letter.reason, letter.message) == ("no_entity", "there is no entity 'part'")
+        name = show(LETTER, letter.id)
+        with pytest.raises(Conflict, match="there is no entity 'part'; register it"):
+            await letters.requeue(name)
+        await add_entity(store, "part")
+        assert (await letters.requeue(name)).result == "p", "no rule is about it"
+        assert runs(site.world) == []
+
+
+@virtual
+async def test_an_event_that_a_bug_of_ours_meets_leaves_a_dead_letter_and_is_not_tried_for_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with sites(rule("always")) as [site]:
+
+        async def broken(*given: object) -> Any:
+            raise ZeroDivisionError
+
+        with monkeypatch.context() as patch:
+            patch.setattr(site.entities.matcher, "rules", broken)
+            [receipt] = await site.send(change("7"))
+        assert (receipt.status, receipt.runs) == ("processed", [])
+        await site.entities.processor.ends.flush()
+        [letter] = await site.commands.letters.find(limit=9)
+        assert letter.reason == "internal"
+        settled = await site.commands.letters.requeue(show(LETTER, letter.id))
+        assert str(settled.result).startswith("run_")
+        assert runs(site.world) == [("always", "7")]
 
 
 @virtual

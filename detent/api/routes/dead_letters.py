@@ -45,7 +45,7 @@ from detent.documents.letters import BulkLettersDocument, LetterDocument, Refuse
 from detent.errors import NotFound
 from detent.ids import FIRING, LETTER, RUN, TRIGGER, WORKFLOW, parse, show
 from detent.instant import as_datetime
-from detent.store.letters import LetterCriteria, LetterKind, LetterRow, LetterState
+from detent.store.letters import NO_WORKFLOW, LetterCriteria, LetterKind, LetterRow, LetterState
 from detent.triggers.dead_letters import MOST, BulkLetters, LetterAction
 from detent.values.fields import Fields, Problems, shown
 
@@ -115,7 +115,7 @@ async def get_dead_letter(request: AnyRequest, letter: FromPath[str]) -> Respons
 )
 async def requeue_dead_letter(request: AnyRequest, letter: FromPath[str]) -> Response[One[LetterDocument]]:
     """Try again what was given up, once: retry the run of a step, resume a run, or fire again with the request of a
-    firing. `result` is the run or the firing that comes of it."""
+    firing, or start the rule of an entity event. `result` is the run or the firing that comes of it."""
     return Response(One(_document(await triggers(request).letters.requeue(letter))))
 
 
@@ -223,7 +223,7 @@ def _document(row: LetterRow, *, whole: bool = False) -> LetterDocument:
         id=show(LETTER, row.id),
         kind=row.kind,
         state=row.state,
-        workflow_id=show(WORKFLOW, row.workflow),
+        workflow_id=None if row.workflow == NO_WORKFLOW else show(WORKFLOW, row.workflow),
         workflow=row.workflow_name,
         run_id=None if row.run is None else show(RUN, row.run),
         step=row.step,

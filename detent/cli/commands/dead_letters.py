@@ -195,7 +195,7 @@ def _about(letter: Document) -> str:
     """Return what a dead letter is about, in a few words."""
     if letter["kind"] == "step":
         return f"step {letter['step']} of {letter['run_id']}"
-    return f"{letter['kind']} {letter['run_id'] or letter['firing_id']}"
+    return f"{letter['kind']} {letter['run_id'] or letter['firing_id'] or ''}".strip()
 
 
 def _state(letter: Document) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from detent.instant import micros
 from detent.store.events import AddedEvent, EventRow, NewEvent
+from detent.store.letters import NewLetter
 from detent.store.memory.tables import MemoryTables
 from detent.store.trigger_rows import is_left_alone
 
@@ -37,7 +38,9 @@ class MemoryEvents(MemoryTables):
         found = sorted(self.events[row.id] for row in taken)
         return [row._replace(revision=self._revision(row.tenant, row.entity)) for row in found]
 
-    async def end_events(self, done: Sequence[bytes], kept: Sequence[bytes]) -> None:
+    async def end_events(self, done: Sequence[bytes], kept: Sequence[bytes], letters: Sequence[NewLetter] = ()) -> None:
+        for letter in letters:
+            self.add_letter(letter)
         for event in done:
             self.events.pop(event, None)
         for event in kept:

@@ -102,8 +102,13 @@ class MemoryTriggers(MemoryTables):
         await self.add_firings(firings)
         return True
 
-    async def add_firings(self, firings: Sequence[NewFiring]) -> list[FiringRow]:
-        return [self._add_firing(new) for new in firings]
+    async def add_firings(self, firings: Sequence[NewFiring], *, letters: Sequence[NewLetter] = ()) -> list[FiringRow]:
+        rows = [self._add_firing(new) for new in firings]
+        added = {row.id for row in rows}
+        for letter in letters:
+            if letter.id in added:
+                self.add_letter(letter)
+        return rows
 
     def _add_firing(self, new: NewFiring) -> FiringRow:
         for row in self.fired.values():

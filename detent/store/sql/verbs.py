@@ -122,13 +122,16 @@ class TriggerVerbs(TriggerStore):
 
         return await self._access.run_script(take)
 
-    async def add_firings(self, firings: Sequence[NewFiring]) -> list[FiringRow]:
+    async def add_firings(self, firings: Sequence[NewFiring], *, letters: Sequence[NewLetter] = ()) -> list[FiringRow]:
         now, in_order = await self._access.now(), _in_order(firings)
+        dead = {letter.id: letter for letter in letters}
 
         def add() -> Script[dict[bytes, FiringRow]]:
             found = {}
             for new in in_order:
-                found[new.id] = yield from _added(new, now)
+                found[new.id] = row = yield from _added(new, now)
+                if row.id in dead:
+                    yield ADD_LETTER, letter_values(dead[row.id], now)
             return found
 
         rows = await self._access.run_script(add)

@@ -15,23 +15,27 @@ from detent.documents.events import (
     RuleFiringDocument,
     RuleMatchDocument,
 )
-from detent.errors import InvalidInput, NotFound, NotStartable, Problem
+from detent.errors import Conflict, InvalidInput, NotFound, NotStartable, Problem, Unavailable
+from detent.ids import RUN, WORKFLOW, show
 from detent.store.events import SAMPLES, AddedEvent, NewEvent
+from detent.store.letters import NO_WORKFLOW, LetterRow
 from detent.store.rows import RunCriteria, WorkflowRow
 from detent.store.rule_rows import RuleRow
 from detent.store.trigger_rows import FiringState
 from detent.triggers.context import TriggerPart
 from detent.triggers.entities.event import RecordChange, event_id, read_change
 from detent.triggers.entities.matcher import EventRule, rule_of
-from detent.triggers.entities.processor import TRIGGER, Processed, StartedRule, request_id
+from detent.triggers.entities.processor import TRIGGER, Processed, StartedRule, request_id, start_request
 from detent.triggers.entities.view import (
     errored_document,
     event_document,
+    judge,
     match_document,
     receipt_document,
     recent_document,
     started_document,
 )
+from detent.triggers.record import read_request
 from detent.values.fields import Problems, inside, shown
 
 MOST_EVENTS: Final = 1_000
@@ -135,6 +139,34 @@ class EntityEventCommands(TriggerPart):
         found += [(firing.id, errored_document(firing)) for firing in errored]
         return sorted(found, key=lambda one: one[0], reverse=True)[:limit]
 
+    async def try_again(self, letter: LetterRow) -> str:
+        """Let the event of a dead letter start its rule, or all its rules if it is about none. Return the first run, or
+        the event. Raise Conflict if there is no such rule or it does not match any more."""
+        body = read_request(letter.payload or b"{}").body
+        if not isinstance(body, dict):
+            raise Conflict("its event cannot be read; purge the dead letter")
+        event = _event_of(letter, body)
+        if letter.workflow == NO_WORKFLOW:
+            return await self._process_again(event)
+        try:
+            rule = await self._rule(show(WORKFLOW, letter.workflow))
+        except NotFound:
+            raise Conflict("its rule was deleted; purge the dead letter") from None
+        matches, why, _ = judge(rule, event.operation, body["before"], body["after"])
+        if not matches:
+            raise Conflict(f"the rule {rule.name!r} does not match the event: {why}")
+        starts = self._context.commands.for_caller(self._caller).starts
+        return show(RUN, (await starts.start(start_request(event, body, rule))).run)
+
+    async def _process_again(self, event: NewEvent) -> str:
+        rules = await self._context.entities.matcher.read(self._tenant, event.entity)
+        if rules is None:
+            raise Conflict(f"there is no entity {shown(event.entity)}; register it with POST /api/v1/entities")
+        done = await self._context.entities.processor.process(event, rules.revision)
+        if not done.is_over:
+            raise Unavailable("a rule of the event could not be started now; try again in a moment")
+        return show(RUN, done.started[0].run) if done.started else event_id(event)
+
     async def _check_entities(self, changes: Sequence[Place]) -> None:
         problems, names = Problems(), None
         matcher = self._context.entities.matcher
@@ -178,6 +210,19 @@ def _event_rule(row: WorkflowRow) -> EventRule:
     if found is None:
         raise NotStartable(f"the rule {row.name!r} is not started by events; its trigger type is another one")
     return found
+
+
+def _event_of(letter: LetterRow, body: dict[str, Any]) -> NewEvent:
+    """Return the event of a dead letter, under the id that its sender knows: a run that it started is known by it."""
+    return NewEvent(
+        letter.id,
+        letter.tenant,
+        body["entity"],
+        body["operation"],
+        body["record_id"],
+        msgspec.json.encode(body),
+        body["id"],
+    )
 
 
 def _status(added: AddedEvent) -> str:

@@ -34,6 +34,7 @@ from detent.observe import emit
 from detent.observe.failpoints import reach
 from detent.run.start import StartRequest
 from detent.store.events import SAMPLES, EventStore, NewEvent
+from detent.store.letters import NO_WORKFLOW, LetterKind, NewLetter
 from detent.store.protocol import TriggerStore
 from detent.store.rule_protocol import EntityStore
 from detent.store.trigger_rows import FiringState, NewFiring
@@ -56,6 +57,11 @@ _MOST_TRIES: Final = 5
 STOPPING: Final = 3.0
 #: The error is temporary, or this node cannot write: another try may start the run.
 _PASSES: Final = (Unavailable, StoreError, EngineError)
+
+#: The reason of a firing that leaves no dead letter: a run of its record is active.
+_ALIVE: Final = (AlreadyActive.code,)
+NO_ENTITY: Final = "no_entity"
+_INTERNAL: Final = reason("internal", "something went wrong inside Detent; its log says more")
 
 _decode: Final = msgspec.json.Decoder().decode
 
@@ -98,13 +104,13 @@ class EventEnds:
 
     def __init__(self, store: EventStore) -> None:
         self._store = store
-        self._waiting: list[NewEvent] = []
+        self._waiting: list[tuple[NewEvent, NewLetter | None]] = []
         self._kept: dict[tuple[int, str], int] = {}  # samples added since the last prune
         self._work: asyncio.Task[None] | None = None
 
-    def add(self, event: NewEvent) -> None:
-        """End an event with the next batch."""
-        self._waiting.append(event)
+    def add(self, event: NewEvent, letter: NewLetter | None = None) -> None:
+        """End an event with the next batch, and store its dead letter."""
+        self._waiting.append((event, letter))
         if self._work is None:
             self._work = asyncio.create_task(self._end_soon())
 
@@ -143,9 +149,9 @@ class EventEnds:
         finally:
             self._work = None
 
-    async def _end(self, batch: Sequence[NewEvent]) -> None:
+    async def _end(self, batch: Sequence[tuple[NewEvent, NewLetter | None]]) -> None:
         by_entity: dict[tuple[int, str], list[bytes]] = {}
-        for event in batch:
+        for event, _ in batch:
             by_entity.setdefault((event.tenant, event.entity), []).append(event.id)
         done: list[bytes] = []
         kept: list[bytes] = []
@@ -153,7 +159,7 @@ class EventEnds:
             ids.sort()
             done += ids[:-SAMPLES]
             kept += ids[-SAMPLES:]
-        await self._store.end_events(done, kept)
+        await self._store.end_events(done, kept, [letter for _, letter in batch if letter is not None])
         for key, ids in by_entity.items():
             self._kept[key] = self._kept.get(key, 0) + min(len(ids), SAMPLES)
             # So an entity has at most twice as many samples for each node, and one statement deletes many.
@@ -192,7 +198,7 @@ class EventProcessor:
             self.busy.discard(event.id)
 
     async def _process(self, event: NewEvent, revision: int | None) -> Processed:
-        done = Processed()
+        done, letter = Processed(), None
         try:
             matches, body = await self._match(event, revision)
             if matches:
@@ -202,18 +208,24 @@ class EventProcessor:
         except _PASSES as error:
             emit("engine.error", where="entity events", error=error.message)
             done.is_over = False
+        except NotFound as error:
+            emit("engine.error", where="entity events", error=error.message)
+            letter = _event_letter(event, reason(NO_ENTITY, error.message))
+        except Exception as error:  # noqa: BLE001 - a bug of ours: another try would meet it again
+            emit("engine.error", where="entity events", error="".join(traceback.format_exception(error))[-4000:])
+            letter = _event_letter(event, _INTERNAL)
         if done.is_over:
-            self.ends.add(event)
+            self.ends.add(event, letter)
         elif done.is_queued:
             await self._defer(event)
         return done
 
     async def _match(self, event: NewEvent, revision: int | None) -> tuple[Sequence[MatchedRule], dict[str, Any]]:
-        if revision is None:
-            emit("engine.error", where="entity events", error=f"there is no entity {event.entity!r}")
-            return (), {}
-        rules = await self._matcher.rules(event.tenant, event.entity, revision)
-        if rules is None or not rules.rules:
+        """Return the rules that an event starts, and its body. Raise NotFound if there is no such entity."""
+        rules = None if revision is None else await self._matcher.rules(event.tenant, event.entity, revision)
+        if rules is None:
+            raise NotFound(f"there is no entity {event.entity!r}")
+        if not rules.rules:
             return (), {}
         body = _decode(event.data)
         return list(rules.matches(event.operation, body["before"], body["after"])), body
@@ -242,8 +254,7 @@ class EventProcessor:
             await self._fail(event, body, rule, reason_of(error), done)
         except Exception as error:  # noqa: BLE001 - a bug of ours in one rule must not stop the others
             emit("engine.error", where="entity events", error="".join(traceback.format_exception(error))[-4000:])
-            why = reason("internal", "something went wrong inside Detent; its log says more")
-            await self._fail(event, body, rule, why, done)
+            await self._fail(event, body, rule, _INTERNAL, done)
         else:
             done.started.append(StartedRule(rule, answer.run, answer.is_new))
 
@@ -266,10 +277,9 @@ class EventProcessor:
     async def _fail(
         self, event: NewEvent, body: dict[str, Any], rule: EventRule, why: FiringReason, done: Processed
     ) -> None:
-        """Store a firing that errored, once for each event and rule."""
+        """Store a firing that errored, once for each event and rule, with its dead letter."""
         done.errored.append(ErroredRule(rule, why))
-        known_as = event_id(event)
-        request = FiringPayload(body=body, event=Event(known_as, f"{event.entity}.{event.operation}"))
+        request = FiringPayload(body=body, event=_event_of(event))
         firing = NewFiring(
             id=self._new_id(),
             tenant=event.tenant,
@@ -278,12 +288,13 @@ class EventProcessor:
             kind=TRIGGER,
             state=FiringState.ERRORED,
             due_at=self._now(),
-            dedup=known_as,
+            dedup=event_id(event),
             request=encode_request(request),
             message=encode_reason(why),
         )
         try:
-            await self._store.add_firings([firing])
+            letters = () if why.code in _ALIVE else (_rule_letter(firing, why),)
+            await self._store.add_firings([firing], letters=letters)
         except StoreError as error:
             emit("engine.error", where="entity events", error=error.message)
             done.is_over = False
@@ -315,3 +326,42 @@ def start_request(event: NewEvent, body: dict[str, Any], rule: EventRule) -> Sta
 def request_id(event: str, rule: EventRule) -> str:
     """Return the request id of the run that an event starts of a rule."""
     return f"event:{event}:{rule.workflow}"
+
+
+def _rule_letter(firing: NewFiring, why: FiringReason) -> NewLetter:
+    """Return the dead letter of an event that could not start a rule. It has the id of the firing."""
+    return _letter(firing.id, firing.tenant, firing.workflow, firing.id, why, firing.request)
+
+
+def _event_letter(event: NewEvent, why: FiringReason) -> NewLetter:
+    """Return the dead letter of an event whose rules could not be found. It has the id of the event."""
+    try:
+        body = _decode(event.data)
+    except msgspec.DecodeError:
+        body = event.data.decode(errors="replace")
+    request = FiringPayload(body=body, event=_event_of(event))
+    return _letter(event.id, event.tenant, NO_WORKFLOW, None, why, encode_request(request))
+
+
+def _letter(
+    id_: bytes, tenant: int, workflow: bytes, source: bytes | None, why: FiringReason, payload: bytes | None
+) -> NewLetter:
+    return NewLetter(
+        id=id_,
+        tenant=tenant,
+        kind=str(LetterKind.EVENT),
+        workflow=workflow,
+        run=None,
+        step=None,
+        source=source,
+        trigger=None,
+        reason=why.code or "refused",
+        message=why.text(),
+        payload=payload,
+        attempts=1,
+        last_error=why.message,
+    )
+
+
+def _event_of(event: NewEvent) -> Event:
+    return Event(event_id(event), f"{event.entity}.{event.operation}")

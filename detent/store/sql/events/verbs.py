@@ -9,9 +9,11 @@ from sqlalchemy import Select, bindparam, delete, func, select, text, update
 
 from detent.instant import micros
 from detent.store.events import AddedEvent, EventRow, EventStore, NewEvent
+from detent.store.letters import NewLetter
 from detent.store.sql.access import Script, SqlAccess
 from detent.store.sql.compiler import InList, InsertIfAbsent
 from detent.store.sql.events.table import event
+from detent.store.sql.letter_verbs import ADD_LETTER, letter_values
 from detent.store.sql.rule_schema import entity
 from detent.store.trigger_rows import FARTHEST
 
@@ -116,14 +118,18 @@ class EventVerbs(EventStore):
 
         return await self._access.run_script(take)
 
-    async def end_events(self, done: Sequence[bytes], kept: Sequence[bytes]) -> None:
+    async def end_events(self, done: Sequence[bytes], kept: Sequence[bytes], letters: Sequence[NewLetter] = ()) -> None:
+        now = await self._access.now() if letters else 0
+
         def end() -> Script[None]:
             if done:
                 yield DROP, {"ids": sorted(done)}
             if kept:
                 yield KEEP, {"ids": sorted(kept)}
+            for letter in letters:
+                yield ADD_LETTER, letter_values(letter, now)
 
-        if done or kept:
+        if done or kept or letters:
             await self._access.run_script(end)
 
     async def defer_events(self, events: Sequence[bytes], *, pause: float) -> None:
