@@ -49,6 +49,7 @@ FORMAT: Final = 3
 _SECOND: Final = "detent/2"
 _THIRD: Final = "detent/3"
 _FOURTH: Final = "detent/4"
+_ALERT: Final = "core.alert"
 #: The features that this code can run.
 FEATURES: Final = (_SECOND, _THIRD, _FOURTH)
 _Part = Graph | Step | Edge | Retry | Each | Repeat | Probe | ContextSnapshot
@@ -87,7 +88,7 @@ def count_steps(data: bytes) -> int:
 
 def features(graph: Graph) -> tuple[str, ...]:
     """Return the features that a node must know to run this graph."""
-    if graph.scope == RULE_SCOPE:
+    if graph.scope == RULE_SCOPE or _needs_fourth(graph.steps):
         return FEATURES
     if graph.language > 2 or _needs_third(graph.steps):
         return (_SECOND, _THIRD)
@@ -107,7 +108,7 @@ def features(graph: Graph) -> tuple[str, ...]:
 
 def features_of_page(graph: Graph, step: Step) -> tuple[str, ...]:
     """Return the features that a node must know to run a page of a map, which is a step of this graph."""
-    if graph.scope == RULE_SCOPE:
+    if graph.scope == RULE_SCOPE or _needs_fourth((step,)):
         return FEATURES
     return (_SECOND, _THIRD) if graph.language > 2 or _needs_third((step,)) else (_SECOND,)
 
@@ -120,6 +121,12 @@ def _needs_third(steps: Iterable[Step]) -> bool:
         or step.on_crash is OnCrash.PROBE
         for step in steps
     )
+
+
+def _needs_fourth(steps: Iterable[Step]) -> bool:
+    """Return whether a step raises an alert. The actions of Detent itself are not among the code that a node offers, so
+    an older node would fail the step."""
+    return any(step.kind is StepKind.ACTION and step.config.get("action") == _ALERT for step in steps)
 
 
 def fingerprint(data: bytes) -> str:

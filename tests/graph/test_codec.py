@@ -137,6 +137,18 @@ def test_a_rule_is_left_to_nodes_that_know_its_names_and_has_a_format_of_its_own
     assert codec.decode(codec.encode(rule)) == rule
 
 
+def test_a_graph_of_any_form_that_raises_an_alert_is_left_to_nodes_that_have_alerts() -> None:
+    """A core action is not code that a node offers: one of an older release would claim the run and fail the step."""
+    for scope in (Graph(()).scope, GRAPH_SCOPE):
+        alert = Step("a", StepKind.ACTION, {"action": "core.alert", "with": {}})
+        graph = Graph((alert,), scope=scope)
+        assert codec.features(graph) == codec.features_of_page(graph, alert) == codec.FEATURES
+        assert json.loads(codec.encode(graph))["v"] == 2
+        other = Step("b", StepKind.ACTION, {"action": "core.echo", "with": {}})
+        assert codec.features(Graph((other,), scope=scope)) in ((), ("detent/2",))
+        assert codec.features_of_page(graph, other) == ("detent/2",)
+
+
 def test_a_fingerprint_differs_for_graphs_that_differ() -> None:
     one, other = Graph((Step("a", StepKind.WAIT),)), Graph((Step("b", StepKind.WAIT),))
     assert codec.fingerprint(codec.encode(one)) != codec.fingerprint(codec.encode(other))
