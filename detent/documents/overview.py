@@ -33,6 +33,14 @@ class InboxDocument(msgspec.Struct):
     soonest: datetime | None
 
 
+class AlertsDocument(msgspec.Struct):
+    """How many alerts are open, how many are acknowledged, both counted up to 1,000, and the newest alert."""
+
+    open: int
+    acknowledged: int
+    newest: str | None
+
+
 class ReceivedDocument(FiringDocument, kw_only=True, omit_defaults=True):
     """One time that any trigger fired, with the names of its workflow and of the trigger."""
 

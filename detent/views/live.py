@@ -1,4 +1,4 @@
-"""One stream for everything that a page watches: counts, the inbox, lists of runs and of firings, journals of runs.
+"""One stream for everything that a page watches: counts, inbox, alerts, lists of runs and firings, journals of runs.
 
 Equal topics share one reader in this process. It reads the store at most once in a period, and only while there are
 listeners. A listener has no queue: it has a cursor for each topic, and compares what it sent last with what the reader
@@ -41,7 +41,7 @@ _encode = msgspec.json.Encoder().encode
 
 @dataclass(frozen=True, slots=True)
 class ValueTopic:
-    """The counts of views, or the inbox. `name` is also that of its event."""
+    """The counts of views, the inbox, or the alerts. `name` is also that of its event."""
 
     text: str
     name: str
@@ -360,8 +360,9 @@ class LiveHub:
         feeds.when_closed(self.close)
 
     def value_reader(self, name: str) -> SharedReader[Any]:
-        """Return the reader of the counts or of the inbox."""
-        read = self._sources.counts if name == "counts" else self._sources.inbox
+        """Return the reader of the counts, of the inbox or of the alerts."""
+        sources = self._sources
+        read = {"counts": sources.counts, "inbox": sources.inbox, "alerts": sources.alerts}[name]
         return self._reader(name, read)
 
     def list_reader(self, query: str) -> SharedReader[tuple[bytes, ...]]:

@@ -38,6 +38,8 @@ class LiveSources(Protocol):
 
     async def inbox(self) -> msgspec.Struct: ...
 
+    async def alerts(self) -> msgspec.Struct: ...
+
     async def newest(self, query: str, *, limit: int) -> list[bytes]:
         """Return the ids of the newest runs that match the filter in a query, newest first."""
 

@@ -101,6 +101,20 @@ async def test_a_page_follows_a_run_a_list_the_counts_and_the_inbox_in_one_strea
         assert second["run_id"] != run
 
 
+async def test_a_page_is_told_of_alerts_that_are_raised_and_settled(detent: Detent) -> None:
+    alarm = {"alert_type": "late", "severity": "low", "title": "Late", "message": "Look"}
+    await detent.save(json.dumps({"name": "alarm", "tasks": {"a": {"action": "core.alert", "with": alarm}}}))
+    async with opened(detent, "alerts") as events:
+        assert await events.next("alerts") == {"open": 0, "acknowledged": 0, "newest": None}
+        await detent.start("alarm", {})
+        raised = await events.next("alerts")
+        assert (raised["open"], raised["newest"][:4]) == (1, "alt_")
+        await detent.call("POST", f"/api/v1/alerts/{raised['newest']}/acknowledge")
+        assert await events.next("alerts") == {**raised, "open": 0, "acknowledged": 1}
+        await detent.call("POST", f"/api/v1/alerts/{raised['newest']}/resolve")
+        assert await events.next("alerts") == {**raised, "open": 0}
+
+
 async def test_a_page_is_told_of_requests_that_triggers_receive(detent: Detent) -> None:
     schema = "trigger_schema: {type: object, required: [id]}"
     await detent.save(f"name: hook\ntrigger: {{type: webhook}}\n{schema}\ntasks: {{a: {{sleep: 1ms}}}}\n")

@@ -53,9 +53,12 @@ class World:
         self.is_over = False
         self.size = 10
         self.journal_reads = 0
-        self.reads: dict[str, int] = dict.fromkeys(("counts", "inbox", "newest", "firings", "rows", "status"), 0)
+        self.reads: dict[str, int] = dict.fromkeys(
+            ("counts", "inbox", "alerts", "newest", "firings", "rows", "status"), 0
+        )
         self.most_ids = 0
         self.inbox_count = 1
+        self.alert_count = 1
         self.listed: list[bytes] = []
         self.fired: dict[bytes, str] = {}
         self.statuses: dict[bytes, str] = {}
@@ -96,6 +99,10 @@ class World:
     async def inbox(self) -> msgspec.Struct:
         self._count("inbox")
         return Inbox(self.inbox_count)
+
+    async def alerts(self) -> msgspec.Struct:
+        self._count("alerts")
+        return Inbox(self.alert_count)
 
     async def newest(self, query: str, *, limit: int) -> list[bytes]:
         self._count("newest")
@@ -324,13 +331,13 @@ async def test_equal_topics_and_equal_rows_are_read_once_for_all_listeners(stage
     world.statuses = dict.fromkeys(ids, "running")
     world.listed = list(ids)
     world.fired = {new_id(): "due"}
-    topics = (RunsTopic("runs:a", "a", ids), ValueTopic("counts", "counts"), ValueTopic("inbox", "inbox"))
+    topics = (RunsTopic("runs:a", "a", ids), *(ValueTopic(name, name) for name in ("counts", "inbox", "alerts")))
     quiet = FiringsTopic("firings:", "")
     hub = LiveHub(world, stage.feeds, period=3600.0)  # so that everything is read once only
     streams = [hub.follow((*topics, quiet), {}, heartbeat=30.0) for _ in range(50)]
     for stream in streams:
-        assert {(await event_of(stream))[0] for _ in topics} == {"runs", "counts", "inbox"}
-    assert world.reads == {"counts": 1, "inbox": 1, "newest": 1, "firings": 1, "rows": 1, "status": 0}
+        assert {(await event_of(stream))[0] for _ in topics} == {"runs", "counts", "inbox", "alerts"}
+    assert world.reads == {"counts": 1, "inbox": 1, "alerts": 1, "newest": 1, "firings": 1, "rows": 1, "status": 0}
     assert world.most_ids == 20
     for stream in streams:
         await stream.aclose()

@@ -1,4 +1,4 @@
-"""The one stream of a page: counts, the inbox, lists of runs and firings, journals of runs, as Server-Sent Events."""
+"""The one stream of a page, as Server-Sent Events: counts, inbox, alerts, lists of runs and firings, journals."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from detent.api.request import AnyRequest, QueryValues, aliases, commands, group
 from detent.api.routes.streams import BEGIN, MEDIA_TYPE, STILL_HERE, EventStream, Frames
 from detent.commands import Commands
 from detent.documents.lists import CountsDocument
-from detent.documents.overview import InboxDocument
+from detent.documents.overview import AlertsDocument, InboxDocument
 from detent.errors import InvalidInput
 from detent.forms.compiled import TriggerType
-from detent.ids import RUN, TRIGGER, InvalidId, parse
+from detent.ids import ALERT, RUN, TRIGGER, InvalidId, parse, show
 from detent.instant import as_datetime
 from detent.store.trigger_rows import FiringState
 from detent.values.fields import Problems, shown
@@ -29,9 +29,9 @@ from detent.views.readers import LiveRow
 MOST_TOPICS: Final = 64
 MOST_IDS: Final = 200
 _LARGEST_SEQ: Final = 2**31 - 1
-_VALUES: Final = ("counts", "inbox")
+_VALUES: Final = ("counts", "inbox", "alerts")
 _MESSAGE: Final = "the stream cannot be opened"
-_HINT: Final = "write counts, inbox, runs:FILTER;ids=RUN,RUN, run:RUN@SEQ or firings:FILTER"
+_HINT: Final = "write counts, inbox, alerts, runs:FILTER;ids=RUN,RUN, run:RUN@SEQ or firings:FILTER"
 #: The types of firings: those of triggers, and the ones that a person fired.
 FIRING_TYPES: Final = (*(str(kind) for kind in TriggerType), "manual")
 
@@ -84,6 +84,11 @@ class StreamSources:
         found = await self._commands.inbox.state()
         return InboxDocument(found.count, None if found.soonest is None else as_datetime(found.soonest))
 
+    async def alerts(self) -> AlertsDocument:
+        found = await self._commands.alerts.state()
+        newest = None if found.newest is None else show(ALERT, found.newest)
+        return AlertsDocument(found.open, found.acknowledged, newest)
+
     async def newest(self, query: str, *, limit: int) -> list[bytes]:
         page = await read_run_page(self._commands, query.encode())
         found = await self._commands.lists.find(limit=limit, where=page.where)
@@ -121,7 +126,7 @@ class StreamSources:
         query(
             "topics",
             TEXT,
-            f"Up to {MOST_TOPICS} topics with commas between them, each percent-encoded: `counts`, `inbox`, "
+            f"Up to {MOST_TOPICS} topics with commas between them, each percent-encoded: `counts`, `inbox`, `alerts`, "
             "`runs:FILTER;ids=RUN,RUN` (a filter as in the query of `/runs`, and the runs on screen), `run:RUN@SEQ`, "
             "`firings:FILTER` (by `trigger`, `type` and `status`).",
             "counts,run%3Arun_01k5c1v6p2f7x8y9z0a1b2c3d4%4012",
@@ -132,11 +137,11 @@ class StreamSources:
     response_description="Server-Sent Events.",
 )
 async def stream_topics(request: AnyRequest) -> Response[bytes]:
-    """Stream events of several topics: `counts` and `inbox` when they have changed; `runs` with the rows on screen that
-    have changed, the number of new runs and the rows that were deleted, at most once a second; `firings` with the
-    number of new firings and the ids of known ones that have another status; `entries` with new entries of a run's
-    journal. The `id` of an event has the cursors of all topics, so `Last-Event-ID` goes on for each
-    of them. A comment is sent every 15 s."""
+    """Stream events of several topics: `counts`, `inbox` and `alerts` when they have changed; `runs` with the rows on
+    screen that have changed, the number of new runs and the rows that were deleted, at most once a second; `firings`
+    with the number of new firings and the ids of known ones that have another status; `entries` with new entries of a
+    run's journal. The `id` of an event has the cursors of all topics, so `Last-Event-ID` goes on for each of them. A
+    comment is sent every 15 s."""
     topics = await read_topics(commands(request), request.scope["query_string"])
     cursors = read_cursors(request.headers.get("last-event-id", ""), len(topics))
     return EventStream(_frames(context_of(request.scope).live, topics, cursors))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 from detent.auth.permissions import Permission, require
 from detent.commands.context import CommandPart
@@ -11,6 +11,17 @@ from detent.errors import Conflict, NotFound
 from detent.ids import ALERT, RUN, InvalidId, parse, show
 from detent.steps.alerts import AlertRequest
 from detent.store.rule_rows import EVERY_ALERT, AlertCriteria, AlertRow, AlertState, NewAlert
+
+#: At most this many alerts are counted.
+MOST_COUNTED: Final = 1_000
+
+
+class AlertsState(NamedTuple):
+    """How many alerts are open and acknowledged, and the id of the newest one."""
+
+    open: int
+    acknowledged: int
+    newest: bytes | None
 
 
 class AlertCommands(CommandPart):
@@ -42,6 +53,16 @@ class AlertCommands(CommandPart):
         """Return alerts, newest first, those before `cursor`."""
         require(self._caller, Permission.READ_ALERTS)
         return await self._store.alerts(self._tenant, limit=limit, where=where, cursor=cursor)
+
+    async def state(self) -> AlertsState:
+        """Return what changes whenever an alert is raised, acknowledged or resolved."""
+        require(self._caller, Permission.READ_ALERTS)
+        counts = [
+            await self._store.count_alerts(self._tenant, where=AlertCriteria(states=(str(state),)), limit=MOST_COUNTED)
+            for state in (AlertState.OPEN, AlertState.ACKNOWLEDGED)
+        ]
+        newest = await self._store.alerts(self._tenant, limit=1)
+        return AlertsState(*counts, newest[0].id if newest else None)
 
     async def get(self, key: str) -> AlertRow:
         """Return an alert by its id. Raise NotFound if there is none."""

@@ -23,7 +23,7 @@ export type Connection =
   | { state: "live" }
   | { state: "lost"; again: number };
 
-const EVENTS = ["runs", "entries", "counts", "inbox", "firings"] as const;
+const EVENTS = ["runs", "entries", "counts", "inbox", "alerts", "firings"] as const;
 const PAUSES = [1000, 2000, 5000, 15_000];
 /** Topics that come and go together, as when a page is left for another, open it once. */
 const SETTLE = 30;
@@ -35,7 +35,7 @@ export function plain(topic: string): string {
   return topic.replace(/@\d+$/, "");
 }
 
-/** Whether an event is meant for a topic. Events of counts and inbox name no topic. */
+/** Whether an event is meant for a topic. Events of counts, inbox and alerts name no topic. */
 export function isFor(heard: Heard, topic: string): boolean {
   if (heard.event === "open") return true;
   if (heard.data.topic !== undefined) return plain(heard.data.topic) === plain(topic);

@@ -117,6 +117,21 @@ export async function saveRule(rule: string | null, document: unknown, etag: str
   return (await write<One<Rule>>("put", path`/api/v1/rules/${rule}`, document, { headers: { "if-match": etag } })).data;
 }
 
+/** A change of a record to try. */
+export interface TriedChange {
+  entity: string;
+  operation: string;
+  before: unknown;
+  after: unknown;
+}
+
+/** Which active rules of its entity a change matches, and why the others do not; with `rule` that rule alone, active or
+ * not. Nothing is stored and nothing is started. */
+export async function matchRules(change: TriedChange, rule?: string): Promise<RuleMatch[]> {
+  const body = rule === undefined ? change : { ...change, rule };
+  return (await write<Page<RuleMatch>>("post", "/api/v1/rules/match", body, { repeatable: true })).data;
+}
+
 // Entities.
 
 export function entitiesQuery() {

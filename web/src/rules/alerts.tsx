@@ -47,7 +47,7 @@ export default function Alerts() {
   if (status !== "all") filter.status = status;
   for (const name of ["severity", "rule", "run"] as const) if (place.get(name)) filter[name] = place.get(name);
   const pages = useInfiniteQuery(alertsQuery(filter));
-  useRefresh("counts", [["alerts"]]);
+  useRefresh("alerts", [["alerts"]]);
   const { data, error, refetch } = pages;
   const rows = data?.pages.flatMap((page) => page.data) ?? [];
   const chosen = place.get("alert");

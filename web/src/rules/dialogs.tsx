@@ -10,6 +10,7 @@ import { usePlace } from "../shell/place";
 import { StartDialog } from "../workflows/start";
 import { inFlight } from "../workflows/state";
 import EditDialog from "./edit";
+import TryDialog from "./try_event";
 import { isByEvents } from "./words";
 
 interface DialogProps {
@@ -25,6 +26,7 @@ export default function VerbDialog({ tagged }: { tagged: TaggedRule }) {
   if (verb === "activate" || verb === "deactivate") return <Switch tagged={tagged} onClose={onClose} verb={verb} />;
   if (verb === "delete") return <Delete tagged={tagged} onClose={onClose} />;
   if (verb === "restore") return <Restore tagged={tagged} onClose={onClose} version={Number(place.get("target"))} />;
+  if (verb === "try") return <TryDialog tagged={tagged} onClose={onClose} />;
   if (verb === "start") return <StartDialog workflow={tagged.rule.key} version="" onClose={onClose} />;
   return null;
 }

@@ -1,6 +1,6 @@
 /** Which of the last events of its entity a rule matches, and which part of which condition was false. */
 import { useQuery } from "@tanstack/react-query";
-import { X } from "lucide-react";
+import { FlaskConical, X } from "lucide-react";
 import { memo, useRef } from "react";
 import { Link } from "wouter";
 import { base } from "../api/client";
@@ -29,6 +29,7 @@ export default function EventsTab({ tagged: { rule } }: TabProps) {
     return (
       <Empty title={`No event of ${rule.entity ?? "it"} yet`}>
         <p>The last fifty events of an entity are kept, so that you see what a rule does before it is active.</p>
+        <TryButton />
         <Snippet label="Send one">{`curl -X POST ${base}api/v1/events/entity \\
   -d '{"entity": "${rule.entity}", "operation": "update", "id": "17", "before": {"status": "packed"}, "after": {"status": "shipped"}}'`}</Snippet>
       </Empty>
@@ -48,12 +49,23 @@ export default function EventsTab({ tagged: { rule } }: TabProps) {
           {rule.is_active ? "." : ": so often it would have run if it were active."}
         </p>
         <Strip events={data} />
+        <TryButton />
       </div>
       <div className={`${styles["panes"]} ${chosen ? styles["open"] : ""}`}>
         <Rows rows={data} chosen={chosen} />
         {chosen && <Detail event={chosen} onClose={() => place.set({ event: null }, { replace: true })} />}
       </div>
     </div>
+  );
+}
+
+function TryButton() {
+  const place = usePlace();
+  return (
+    <Button onClick={() => place.set({ do: "try" })}>
+      <FlaskConical className="icon" aria-hidden />
+      Try an event…
+    </Button>
   );
 }
 

@@ -1,6 +1,6 @@
 /** One rule: head with its sentence and its switch, tabs with URLs, and the dialogs of its verbs. */
 import { useQuery } from "@tanstack/react-query";
-import { Ellipsis, Pencil, Play, Trash2 } from "lucide-react";
+import { Ellipsis, FlaskConical, Pencil, Play, Trash2 } from "lucide-react";
 import { lazy, Suspense } from "react";
 import { Link } from "wouter";
 import { isMissing } from "../api/client";
@@ -101,6 +101,11 @@ function Found({ tagged, tab, what }: TabProps & { tab: string }) {
                 </Button>
               }
             >
+              {hasEvents && (
+                <MenuItem icon={FlaskConical} onSelect={() => place.set({ do: "try" })} hint="Which rules match, and why not">
+                  Try an event…
+                </MenuItem>
+              )}
               {rule.is_active && (
                 <MenuItem icon={Play} onSelect={() => place.set({ do: "start" })} hint="With a record or an event that you write">
                   Start a run…

@@ -1,7 +1,7 @@
 // Rules, entities and alerts: what each does, and how it looks.
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
-import { api, BASE, judged, looked, openBrowser, tabTo, until, withoutMouse } from "../browser.js";
+import { api, BASE, judged, looked, openBrowser, picture, tabTo, until, withoutMouse } from "../browser.js";
 import { startService } from "../service.js";
 import { ODD } from "../shop.js";
 
@@ -222,12 +222,49 @@ test("a rule that was changed meanwhile is not overwritten, and an older version
   assert.deepEqual(page.odd(["412"]), []);
 });
 
-test("alerts are acknowledged and resolved by keyboard, and lead to their rule and run", async () => {
+test("an event is tried: which rules match, and which part of which condition is false, and nothing is started", async () => {
+  await api("POST", "/rules", { name: "Lost orders", is_active: false, entity: "order", trigger_type: "on_delete", actions: [alert("Raise", "low", "Gone")], edges: chain(1) });
+  const before = (await api("GET", "/runs?limit=1"))[0].id;
+  const page = await browser.page({ path: "/rules/watch-large-orders/events" });
+  await page.getByRole("button", { name: "Try an event…" }).click();
+  const dialog = page.getByRole("dialog");
+  const record = (when) => dialog.getByLabel(`Record ${when} the change`);
+  assert.equal(JSON.parse(await record("after").inputValue()).number, 8839, "it begins with the newest event");
+  await record("before").fill('{"status": "packed", "total": 5}');
+  await record("after").fill("{");
+  await dialog.getByText("This is not JSON").waitFor();
+  await record("after").fill('{"status": "shipped", "total": 5}');
+  await record("after").press("Control+Enter");
+  await dialog.getByText("1 of 2 rules matches.").waitFor();
+  const mine = dialog.getByRole("article", { name: "Watch large orders" });
+  await mine.getByText("Does not match").waitFor();
+  await mine.getByRole("listitem").filter({ hasText: "total is greater than 700" }).getByRole("img", { name: "False" }).waitFor();
+  await mine.getByRole("listitem").filter({ hasText: "status is one of" }).getByRole("img", { name: "True" }).waitFor();
+  await dialog.getByRole("article", { name: "Order status notification" }).getByText("Matches", { exact: true }).waitFor();
+  await judged(page, "an event that is tried");
+  await picture(page, "rule-try");
+  await dialog.getByLabel("Operation").selectOption("delete");
+  assert.equal(await record("after").count(), 0);
+  await dialog.getByRole("button", { name: "Try it" }).click();
+  await dialog.getByText("None of 2 rules match.").waitFor();
+  await dialog.getByLabel("Entity").fill("ordr");
+  await dialog.getByRole("button", { name: "Try it" }).click();
+  await dialog.getByText("did you mean 'order'").waitFor();
+  await page.keyboard.press("Escape");
+  await visit(page, "/rules/lost-orders?do=try");
+  assert.equal(await record("before").inputValue(), '{\n  "status": "packed"\n}');
+  await dialog.getByRole("button", { name: "Try it" }).click();
+  await dialog.getByRole("article", { name: "Lost orders" }).getByText("every such event matches").waitFor();
+  assert.equal((await api("GET", "/runs?limit=1"))[0].id, before, "nothing was started");
+  assert.deepEqual(page.odd(["400"]), []);
+});
+
+test("alerts appear by themselves, are acknowledged and resolved by keyboard, and lead to their rule and run", async () => {
   const big = { entity: "order", operation: "update", id: "9001", before: { number: 9001, status: "packed", total: 4000, customer: "Ada" }, after: { number: 9001, status: "shipped", total: 4000, customer: "Ada" } };
+  const page = await browser.page({ path: "/alerts?severity=critical" });
+  await page.getByText("No alert matches").waitFor();
   const [{ runs }] = await api("POST", "/events/entity?wait=60s", [big]);
   assert.equal(runs.length, 2);
-  await until("the alerts are there", async () => (await api("GET", "/alerts?limit=200")).filter((one) => runs.some((run) => run.run_id === one.run_id)).length === 3);
-  const page = await browser.page({ path: "/alerts?severity=critical" });
   const row = page.getByRole("listitem").filter({ hasText: "Order 9001 went out" });
   await row.waitFor();
   const mouse = await withoutMouse(page);
