@@ -34,7 +34,7 @@ from detent.run.status import OPEN, Status
 from detent.store.list_rows import TimelineCursor
 from detent.store.rows import RunCriteria, WorkflowRow
 from detent.values.fields import Problems, shown
-from detent.values.limits import ID_LIMIT
+from detent.values.limits import ID_LIMIT, LARGEST_VERSION
 from detent.values.nearest import nearest
 
 ID_BYTES: Final = 16
@@ -51,7 +51,6 @@ _PAGE: Final = aliases("limit", "cursor", "sort", "include")
 _WINDOW: Final = aliases("from", "to", "buckets")
 #: A list can be asked for at most so many runs by id.
 MOST_IDS: Final = 200
-_LARGEST_VERSION: Final = 2**31 - 1
 _LONGEST_TEXT: Final = 200
 MOST_BUCKETS: Final = 200
 _USUAL_BUCKETS: Final = 96
@@ -372,7 +371,7 @@ async def _filter(commands: Commands, values: QueryValues, below: bytes | None) 
         origin=values.one("origin", lambda text: parse(RUN, text)),
         parent=parent,
         without=MAP if trigger is None and parent is None else None,
-        version=values.one("version", lambda text: number_of(text, -_LARGEST_VERSION, _LARGEST_VERSION)),
+        version=values.one("version", lambda text: number_of(text, -LARGEST_VERSION, LARGEST_VERSION)),
         stages=found.stages or stages,
         now=commands.now() if found.stages or stages else None,
         ids=found.ids or ids,

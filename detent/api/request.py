@@ -26,7 +26,7 @@ from detent.triggers.commands import TriggerCommands
 from detent.values.durations import parse_duration
 from detent.values.fields import Fields, Problems, described, inside, shown
 from detent.values.json import decode_json
-from detent.values.limits import INPUT_LIMIT
+from detent.values.limits import INPUT_LIMIT, LARGEST_VERSION
 from detent.views.feeds import Feeds
 
 AnyRequest = Request[Any, Any, Any]
@@ -72,7 +72,6 @@ ROWS: Final = 50
 LONGEST_WORD: Final = 200
 _MOST_FIELDS: Final = 1_000
 _MOST_VALUES: Final = 64
-_LARGEST_VERSION: Final = 2**31 - 1
 _MARK_BYTES: Final = 9
 _EXAMPLE: Final = "2026-02-22T10:00:00Z"
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
@@ -142,7 +141,7 @@ def version_of(text: str) -> int | Literal["draft"]:
     if text == "draft":
         return "draft"
     try:
-        return number_of(text, 1, _LARGEST_VERSION)
+        return number_of(text, 1, LARGEST_VERSION)
     except ValueError:
         raise ValueError(f"must be the number of a version, or draft, not {shown(text)}") from None
 

@@ -22,6 +22,7 @@ from detent.planner.prepared import Prepared, prepare
 from detent.run.journal import Page, family_in
 from detent.store.protocol import NodeStore, WorkflowStore
 from detent.store.rows import RunRow, StartCheck, VersionFacts, VersionRow, WorkflowRow
+from detent.values.limits import LARGEST_VERSION
 
 #: The approximate size limit of each cache, in bytes.
 CACHE_BYTES: Final = 64_000_000
@@ -157,8 +158,6 @@ class GraphCache:
 
 LONGEST_NAME: Final = 200
 DEFAULT_QUEUE: Final = "default"
-#: Versions are columns of 32 bits.
-LARGEST_VERSION: Final = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ _Kinds = Mapping[str, StepKind | None]
 _Build = Callable[[_Kinds, Upstream, Collection[str], Problems], ScopeCheck]
 
 _SCOPES: Final[dict[str, _Build]] = {
-    STEPS_SCOPE: lambda kinds, upstream, _, problems: StepsScope(kinds, upstream, problems),
+    STEPS_SCOPE: StepsScope,
     GRAPH_SCOPE: GraphScope,
     RULE_SCOPE: RuleScope,
 }

@@ -17,9 +17,9 @@ from detent.graph.model import Each, ItemFailure, OnCrash, Repeat, Retry, Step, 
 from detent.values.durations import SECONDS
 from detent.values.fields import Fields, Problems, inside, shown
 from detent.values.http_body import is_header_name
+from detent.values.limits import LARGEST_VERSION
 
-LARGEST_VERSION: Final = 2**31 - 1
-LONGEST_WORKFLOW: Final = 200
+_LONGEST_WORKFLOW: Final = 200
 #: The kinds whose attempts can fail and be tried again.
 TRIED_KINDS: Final = (StepKind.HTTP, StepKind.ACTION)
 
@@ -407,16 +407,40 @@ def _tolerance(fields: Fields, name: str) -> tuple[int, float]:
     return fields.integer(name, least=0, most=MOST_ITEMS) or 0, 0.0
 
 
-def child_config(workflow: str, body: Any, *, version: int | None, detached: bool, recursion: bool) -> dict[str, Any]:
-    """Build the config of a step that is a child run. Keys with default values are left out."""
-    config: dict[str, Any] = {"workflow": workflow, "input": body}
+# Child runs and conditions.
+
+
+@dataclass(frozen=True, slots=True)
+class ChildFields:
+    """What a form calls the fields of a child run."""
+
+    workflow: str
+    input: str
+    version: str
+    wait: str
+    allow_recursion: str
+
+
+def read_child(fields: Fields, names: ChildFields, noun: str) -> Work:
+    """Read a step that is a child run. Keys of its config with default values are left out."""
+    if fields.get(names.workflow) is None:
+        fields.problems.add(fields.at(names.workflow), f"is missing: name the workflow that this {noun} starts")
+    body = fields.mapping(names.input) or {}
+    config: dict[str, Any] = {"workflow": fields.text(names.workflow, most=_LONGEST_WORKFLOW) or "", "input": body}
+    version = fields.integer(names.version, least=1, most=LARGEST_VERSION)
     if version is not None:
         config["version"] = version
-    if detached:
+    if not fields.boolean(names.wait, True):
         config["detached"] = True
-    if recursion:
+    if fields.boolean(names.allow_recursion, False):
         config["recursion"] = True
-    return config
+    return Work(StepKind.SUBWORKFLOW, config, template_reads(body, fields.at(names.input), fields.problems))
+
+
+def read_expression(fields: Fields, name: str, *example: str) -> Work:
+    """Read a step that is a condition. A problem shows the example, if there is one of the form."""
+    text, reads = condition(fields, name, *example)
+    return Work(StepKind.CONDITION, {"expression": text or "false"}, reads)
 
 
 def action_name_problem(action: str, actions: Collection[str] | None, problems: Problems) -> str | None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import ClassVar, Final
 
 from detent.expressions import Reference
 from detent.forms.kinds import WrittenMap
 from detent.forms.templates import Read
+from detent.forms.written_work import WrittenWork
 from detent.graph.check import Upstream
 from detent.graph.model import StepKind
 from detent.values.fields import Problems, shown
@@ -30,9 +31,12 @@ class ScopeCheck:
     #: The names that the view of a step is read by.
     views: ClassVar[tuple[str, ...]] = ("steps",)
 
-    def __init__(self, kinds: Mapping[str, StepKind | None], upstream: Upstream, problems: Problems) -> None:
+    def __init__(
+        self, kinds: Mapping[str, StepKind | None], upstream: Upstream, variables: Collection[str], problems: Problems
+    ) -> None:
         self._kinds = kinds
         self._upstream = upstream
+        self._vars = variables
         self._problems = problems
         self._waits = [name for name, kind in kinds.items() if kind is StepKind.WAIT]
         self._also: tuple[str, ...] = ()
@@ -49,6 +53,18 @@ class ScopeCheck:
     def check_planned(self, read: Read, reader: str, also: tuple[str, ...] = ()) -> None:
         """Report what is wrong with one read of an expression that is evaluated before `reader` has an attempt."""
         self.check(read, reader, also)
+
+    def check_step(self, name: str, written: WrittenWork) -> None:
+        """Report what is wrong with the reads of a step: of its config, its map and its repeat."""
+        items = ITEM_NAMES if written.map is not None else ()
+        for read in written.reads:
+            self.check(read, name, items)
+        for read in written.planned_reads:
+            self.check_planned(read, name, items)
+        if written.map is not None:
+            self.check_map(written.map, name)
+        for read in written.repeat_reads:
+            self.check(read, name, (*items, "result"))
 
     def check_edge(self, read: Read, source: str) -> None:
         """Report what is wrong with one read of the condition of an edge from `source`, which reads that step too."""
@@ -103,11 +119,15 @@ class ScopeCheck:
         return None
 
     def _unneeded(self, name: str, reader: str) -> str:
-        raise NotImplementedError
+        return f"no path of edges leads from {name!r} to {reader!r}, so its result may not be there"
 
     def _parts_of(self, name: str) -> tuple[str, ...]:
         """Return the parts of the result of a step."""
         return (*RESULTS, "run_id", "items") if self._kinds[name] is StepKind.SUBWORKFLOW else (*RESULTS, "items")
+
+    def _variable(self, name: str) -> str | None:
+        hint = self._problems.did_you_mean(name, self._vars) or "; write it under vars"
+        return None if name in self._vars else f"no variable {shown(name)}{hint}"
 
     def _callback(self, name: str) -> str | None:
         if name not in self._kinds:

@@ -182,6 +182,8 @@ class AnsweredChildren:
         place = self._stage.place_of(call)
         self._stage.calls.append((place, call))
         answered = None if is_dead() else self._stage.answers.outcome(call, place)
+        if asyncio.iscoroutine(answered):
+            return self._stage.counted(answered)  # the clock waits for it, as for every other effect
         return answered or self._inner.begin(call)
 
     async def close(self) -> None:

@@ -13,6 +13,8 @@ WORK_LIMIT: Final = 200_000
 CHARACTERS_PER_WORK: Final = 32
 SMALLEST_INTEGER: Final = -(2**63)
 LARGEST_INTEGER: Final = 2**63 - 1
+#: Versions are columns of 32 bits.
+LARGEST_VERSION: Final = 2**31 - 1
 #: The maximum number of characters of a request id, a message id and each word of a hero: the size of an indexed
 #: column.
 ID_LIMIT: Final = 255

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import timedelta
 from pathlib import Path
 
@@ -28,6 +29,15 @@ def test_a_child_takes_no_time_and_gets_its_answers(tmp_path: Path) -> None:
     run = speedrun(PARENT, children=[file])
     assert (run.output, run.route) == (7, ["a", "b"])
     assert run.slept == timedelta(days=3)
+
+
+def test_an_answer_for_a_child_may_take_its_time() -> None:
+    async def answer() -> int:
+        await asyncio.sleep(3600)
+        return 7
+
+    run = speedrun(PARENT, answers={"a": answer}, children=[CHILD])
+    assert (run.output, run.route, run.slept) == (7, ["a", "b"], timedelta(hours=1))
 
 
 def test_a_child_that_waits_for_ever_is_reported() -> None:

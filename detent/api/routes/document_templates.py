@@ -56,12 +56,11 @@ from detent.instant import as_datetime
 from detent.steps.templates.action import DocumentRequest
 from detent.store.templates import DocumentPlace, DocumentTemplateRow, TemplateSetRow
 from detent.values.fields import Fields, shown
-from detent.values.limits import BODY_LIMIT, DEFINITION_LIMIT
+from detent.values.limits import BODY_LIMIT, DEFINITION_LIMIT, LARGEST_VERSION
 
 BASE: Final = "/api/v1/templates"
 SETS: Final = "/api/v1/template-sets"
 _MESSAGE: Final = "the document template cannot be found"
-_LARGEST_VERSION: Final = 2**31 - 1
 _SET: Final = query("set", TEXT, "The set of the template; needed only if several sets have its id.", "project-briefs")
 _VERSION: Final = query("version", INTEGER, "A version; the newest one that is enabled by default.", 1)
 _READ: Final[dict[str, Any]] = {
@@ -370,7 +369,7 @@ async def _document_text(request: AnyRequest, id_: str | None, place: str | None
 
 
 def _version_of(text: str) -> int:
-    return number_of(text, 1, _LARGEST_VERSION)
+    return number_of(text, 1, LARGEST_VERSION)
 
 
 async def _shown(request: AnyRequest, row: DocumentTemplateRow) -> Response[One[DocumentTemplateDocument]]:

@@ -24,7 +24,6 @@ from detent.forms.entity_trigger import read_start
 from detent.forms.graph.node import WrittenEdge, WrittenNode, read_node
 from detent.forms.kinds import user_actions
 from detent.forms.names import read_priority, read_queue
-from detent.forms.scope import ITEM_NAMES
 from detent.forms.templates import needed_language, template_reads
 from detent.forms.text_tests import read_text_tests
 from detent.forms.triggers import TRIGGER_FIELDS
@@ -39,6 +38,7 @@ from detent.forms.workflow_fields import (
     read_trigger_schema,
     read_vars,
 )
+from detent.forms.written_work import too_long
 from detent.graph.check import cycles, describe_cycle, reachable, same_name, upstream
 from detent.graph.model import (
     GRAPH_SCOPE,
@@ -47,7 +47,6 @@ from detent.graph.model import (
     Graph,
     Overflow,
     SnapshotMode,
-    StepKind,
 )
 from detent.values.fields import Fields, Problems, described, inside, shown
 
@@ -102,6 +101,7 @@ def compile_graph(
         _check_reads(graph, nodes, fields)
     graph = replace(graph, language=needed_language(graph))
     schema, remarks = read_trigger_schema(fields, "triggerSchema", trigger)
+    lasting = too_long(graph.max_duration, ((node.path, node) for node in nodes), "maxDuration")
     compiled = Compiled(
         name=_read_id(fields),
         form=FORM,
@@ -116,7 +116,7 @@ def compile_graph(
         priority=place[1],
         trigger_schema=schema,
         step_descriptions={node.name: node.description for node in nodes if node.description is not None},
-        warnings=(*(warning for node in nodes for warning in node.warnings), *_too_long(graph, nodes), *remarks),
+        warnings=(*(warning for node in nodes for warning in node.warnings), *lasting, *remarks),
         rule=rule,
         tests=read_text_tests(fields.get("tests"), "tests", problems, graph),
         retried=frozenset(node.name for node in nodes if node.is_retried),
@@ -295,26 +295,9 @@ def _check_reads(graph: Graph, nodes: list[WrittenNode], fields: Fields) -> None
     before = upstream(graph, [node.name for node in nodes])
     scope = scope_check(graph.scope, {node.name: node.kind for node in nodes}, before, graph.vars, problems)
     for node in nodes:
-        for read in node.reads:
-            scope.check(read, node.name, ITEM_NAMES if node.map is not None else ())
-        if node.map is not None:
-            scope.check_map(node.map, node.name)
-        for read in node.repeat_reads:
-            scope.check(read, node.name, (*ITEM_NAMES, "result") if node.map is not None else ("result",))
-        for read in node.planned_reads:
-            scope.check_planned(read, node.name)
+        scope.check_step(node.name, node)
         for edge in node.edges:
             for read in edge.reads:
                 scope.check_edge(read, node.name)
     for read in template_reads(graph.output, "output", problems):
         scope.check(read, None)
-
-
-def _too_long(graph: Graph, nodes: list[WrittenNode]) -> Iterator[str]:
-    """Yield a warning for each sleep or wait that lasts longer than a run may."""
-    most = graph.max_duration
-    for node in nodes:
-        key = {StepKind.SLEEP: "seconds", StepKind.WAIT: "timeout"}.get(node.kind) if node.kind else None
-        length = node.config.get(key) if key else None
-        if most is not None and isinstance(length, int | float) and length > most:
-            yield f"{node.path}: it lasts up to {length:g} s, and a run only {most:g} s; write a longer maxDuration"

@@ -8,23 +8,22 @@ from enum import StrEnum
 from typing import Any, Final
 
 from detent.forms.kinds import (
-    LARGEST_VERSION,
-    LONGEST_WORKFLOW,
     TRIED_KINDS,
+    ChildFields,
     MapFields,
     RepeatFields,
-    Work,
-    WrittenMap,
     action_name_problem,
-    child_config,
     read_action,
+    read_child,
+    read_expression,
     read_map,
     read_on_crash,
     read_repeat,
 )
 from detent.forms.names import check_step_name, read_priority, read_queue
-from detent.forms.templates import Read, condition, template_reads
+from detent.forms.templates import Read, condition
 from detent.forms.workflow_fields import NONE, read_description
+from detent.forms.written_work import WrittenWork
 from detent.graph.model import (
     FAILURES,
     NO_RETRY,
@@ -34,7 +33,6 @@ from detent.graph.model import (
     Ending,
     Join,
     OnCrash,
-    Repeat,
     Retry,
     Route,
     Step,
@@ -45,6 +43,7 @@ from detent.values.fields import Fields, Problems, described, shown
 
 MAP_FIELDS: Final = MapFields("forEach", "maxParallel", "collect", "onItemFailure", "tolerate", "maxItems")
 REPEAT_FIELDS: Final = RepeatFields("until", "every", "factor", "maxWait", "giveUpAfter")
+_CHILD_FIELDS: Final = ChildFields("workflowId", "parameters", "workflowVersion", "waitForCompletion", "allowRecursion")
 _TYPES: Final = {
     "action": ("actionType", "parameters", "policies"),
     "subworkflow": (
@@ -123,54 +122,23 @@ class WrittenEdge:
 
 
 @dataclass(slots=True)
-class WrittenNode:
-    """A node as far as it could be read. `kind` is `None` if even that could not be read."""
+class WrittenNode(WrittenWork):
+    """A node as far as it could be read."""
 
     name: str
     path: str
-    kind: StepKind | None = None
-    config: dict[str, Any] = field(default_factory=dict)
     guard: str | None = None
-    reads: list[Read] = field(default_factory=list)
-    planned_reads: list[Read] = field(default_factory=list)  # of expressions that the planner evaluates
     edges: list[WrittenEdge] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
-    retry: Retry = NO_RETRY
-    timeout: float | None = None
-    on_crash: OnCrash = OnCrash.RETRY
-    is_retried: bool = False  # its retries are written
-    is_limited: bool = False  # its time limit is written
     join: Join = Join.ANY
     route: Route = Route.PARALLEL
-    queue: str | None = None
-    priority: int | None = None
-    rerender: bool = False
-    map: WrittenMap | None = None
-    repeat: Repeat | None = None
-    repeat_reads: list[Read] = field(default_factory=list)
     title: str | None = None
     delay: float | None = None
     description: str | None = None
 
     def step(self) -> Step:
         """Build the step of the graph."""
-        return Step(
-            name=self.name,
-            kind=self.kind or StepKind.ACTION,
-            config=self.config,
-            guard=self.guard,
-            join=self.join,
-            retry=self.retry,
-            timeout=self.timeout,
-            delay=self.delay,
-            on_crash=self.on_crash,
-            route=self.route,
-            queue=self.queue,
-            priority=self.priority,
-            rerender=self.rerender,
-            each=None if self.map is None else self.map.each,
-            repeat=self.repeat,
-            title=self.title,
+        return self.build_step(
+            self.name, guard=self.guard, join=self.join, delay=self.delay, route=self.route, title=self.title
         )
 
 
@@ -206,7 +174,7 @@ def _read_type(fields: Fields, node: WrittenNode, actions: Collection[str] | Non
         case NodeType.CONDITION:
             _read_condition(fields, node)
         case NodeType.SUBWORKFLOW:
-            _read_child(fields, node)
+            node.set_work(read_child(fields, _CHILD_FIELDS, "node"))
             _read_policies(fields, node, NO_RETRY, None)
             if node.on_crash is not OnCrash.RETRY:
                 node.on_crash = OnCrash.RETRY
@@ -223,27 +191,9 @@ def _type_without_a_word(fields: Fields) -> NodeType:
 
 
 def _read_condition(fields: Fields, node: WrittenNode) -> None:
-    node.kind = StepKind.CONDITION
-    text, reads = condition(fields, "expression", _EXAMPLE)
     if fields.get("expression") is None:
         fields.problems.add(fields.at("expression"), "is missing: a condition needs an expression")
-    node.config = {"expression": text or "false"}
-    node.planned_reads += reads
-
-
-def _read_child(fields: Fields, node: WrittenNode) -> None:
-    node.kind = StepKind.SUBWORKFLOW
-    if fields.get("workflowId") is None:
-        fields.problems.add(fields.at("workflowId"), "is missing: name the workflow that this node starts")
-    parameters = fields.mapping("parameters") or {}
-    node.config = child_config(
-        fields.text("workflowId", most=LONGEST_WORKFLOW) or "",
-        parameters,
-        version=fields.integer("workflowVersion", least=1, most=LARGEST_VERSION),
-        detached=not fields.boolean("waitForCompletion", True),
-        recursion=fields.boolean("allowRecursion", False),
-    )
-    node.reads += template_reads(parameters, fields.at("parameters"), fields.problems)
+    node.set_work(read_expression(fields, "expression", _EXAMPLE))
 
 
 def _read_action(fields: Fields, node: WrittenNode, actions: Collection[str] | None) -> None:
@@ -256,14 +206,11 @@ def _read_action(fields: Fields, node: WrittenNode, actions: Collection[str] | N
     if problem := action_name_problem(action, actions, fields.problems):
         fields.problems.add(fields.at("actionType"), problem)
     given = Fields(fields.mapping("parameters") or {}, fields.at("parameters"), fields.problems)
-    work: Work = read_action(action, given)
-    node.kind, node.config = work.kind, work.config
-    (node.reads if work.kind in TRIED_KINDS else node.planned_reads).extend(work.reads)
-    node.warnings += work.warnings
-    if work.kind in TRIED_KINDS:
+    node.set_work(read_action(action, given))
+    if node.kind in TRIED_KINDS:
         _read_policies(fields, node, RETRY, TIMEOUT)
     elif fields.get("policies") is not None:
-        hint = "; give the wait a timeout in its parameters" if work.kind is StepKind.WAIT else ""
+        hint = "; give the wait a timeout in its parameters" if node.kind is StepKind.WAIT else ""
         fields.problems.add(fields.at("policies"), f"{action!r} has no attempts, so it has no policies{hint}")
 
 

@@ -19,9 +19,10 @@ from detent.forms.graph.node import (
     RoutePolicy,
     When,
 )
-from detent.forms.kinds import LARGEST_VERSION, MOST_ITEMS, MOST_PARALLEL_ITEMS
+from detent.forms.kinds import MOST_ITEMS, MOST_PARALLEL_ITEMS
 from detent.forms.text_tests import MOST_TESTS
 from detent.graph.model import Ending, ItemFailure, Join, OnCrash, Overflow, SnapshotMode
+from detent.values.limits import LARGEST_VERSION
 
 Schema = dict[str, Any]
 

@@ -11,15 +11,11 @@ Parameters and `if` read nodes before their own. The condition of an edge reads 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
 from typing import ClassVar, Final
 
 from detent.expressions import Reference
 from detent.forms.scope import ScopeCheck
 from detent.forms.templates import Read
-from detent.graph.check import Upstream
-from detent.graph.model import StepKind
-from detent.values.fields import Problems, shown
 
 _WHOLE: Final = ("trigger", "spec", "headers", "query")
 _ROOTS: Final = (*_WHOLE, "context", "vars", "steps", "wait", "run", "workflow", "attempt")
@@ -32,12 +28,6 @@ class GraphScope(ScopeCheck):
     noun: ClassVar = "node"
     a_noun: ClassVar = "a node"
     map_key: ClassVar = "forEach"
-
-    def __init__(
-        self, kinds: Mapping[str, StepKind | None], upstream: Upstream, variables: Collection[str], problems: Problems
-    ) -> None:
-        super().__init__(kinds, upstream, problems)
-        self._vars = variables
 
     def check_planned(self, read: Read, reader: str, also: tuple[str, ...] = ()) -> None:
         """Report what is wrong with one read of an expression that is evaluated before `reader` has an attempt. Such an
@@ -67,8 +57,7 @@ class GraphScope(ScopeCheck):
             case ("wait", str(name), "url"):
                 return self._callback(name)
             case ("vars", str(name), *_):
-                hint = self._problems.did_you_mean(name, self._vars) or "; write it under vars"
-                return None if name in self._vars else f"no variable {shown(name)}{hint}"
+                return self._variable(name)
             case ("vars",):
                 return None
             case _:
@@ -79,9 +68,6 @@ class GraphScope(ScopeCheck):
         return (
             "only the parameters of a node that is tried know the attempt" if reference.path[0] == "attempt" else None
         )
-
-    def _unneeded(self, name: str, reader: str) -> str:
-        return f"no path of edges leads from {name!r} to {reader!r}, so its result may not be there"
 
     def _unknown(self, reference: Reference) -> str:
         root = str(reference.path[0])

@@ -8,17 +8,16 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from detent.forms.kinds import (
-    LARGEST_VERSION,
-    LONGEST_WORKFLOW,
     RETRY_FIELDS,
     TRIED_KINDS,
+    ChildFields,
     MapFields,
     RepeatFields,
     Work,
-    WrittenMap,
     action_name_problem,
-    child_config,
     read_action,
+    read_child,
+    read_expression,
     read_map,
     read_on_crash,
     read_repeat,
@@ -27,14 +26,16 @@ from detent.forms.kinds import (
 from detent.forms.names import check_step_name, read_priority, read_queue, slug
 from detent.forms.rules.action_types import ACTION_TYPES, ActionType, Severity, infer_type
 from detent.forms.rules.conditions import FieldCondition, read_conditions
-from detent.forms.templates import Read, condition, template_reads
+from detent.forms.templates import template_reads
 from detent.forms.workflow_fields import read_description, read_limit
-from detent.graph.model import NO_RETRY, Join, OnCrash, Repeat, Retry, Step, StepKind
+from detent.forms.written_work import WrittenWork
+from detent.graph.model import NO_RETRY, Join, Retry, Step, StepKind
 from detent.values.fields import Fields, Problems, described, shown
 from detent.values.limits import ID_LIMIT
 
 MAP_FIELDS: Final = MapFields("for_each", "max_parallel", "collect", "on_item_failure", "tolerate", "max_items")
 REPEAT_FIELDS: Final = RepeatFields("until", "every", "factor", "max_wait", "give_up_after")
+_CHILD_FIELDS: Final = ChildFields("workflow", "input", "version", "wait", "allow_recursion")
 _TRIED: Final = (*RETRY_FIELDS, "timeout", "on_crash", "rerender_on_retry")
 ACTION_FIELDS: Final = (
     *("id", "step", "name", "description", "action_type", "action_config", "execution_order", "is_active"),
@@ -53,10 +54,9 @@ TEMPORARY: Final = re.compile(r"temp:(.*)", re.DOTALL)
 
 
 @dataclass(slots=True)
-class WrittenAction:
-    """An action as far as it could be read. `kind` is `None` if even that could not be read.
-
-    `number` is its place in `actions`. `type` is `None` for an action of the catalog."""
+class WrittenAction(WrittenWork):
+    """An action as far as it could be read. `number` is its place in `actions`. `type` is `None` for an action of the
+    catalog."""
 
     number: int
     path: str
@@ -65,23 +65,7 @@ class WrittenAction:
     id: str | None = None
     order: int = 1
     type: ActionType | None = None
-    kind: StepKind | None = None
-    config: dict[str, Any] = field(default_factory=dict)
-    reads: list[Read] = field(default_factory=list)
-    planned_reads: list[Read] = field(default_factory=list)  # of expressions that the planner evaluates
     conditions: list[FieldCondition] = field(default_factory=list)  # of a condition that is written with fields
-    warnings: list[str] = field(default_factory=list)
-    retry: Retry = NO_RETRY
-    timeout: float | None = None
-    on_crash: OnCrash = OnCrash.RETRY
-    is_retried: bool = False  # its retries are written
-    is_limited: bool = False  # its time limit is written
-    rerender: bool = False
-    queue: str | None = None
-    priority: int | None = None
-    map: WrittenMap | None = None
-    repeat: Repeat | None = None
-    repeat_reads: list[Read] = field(default_factory=list)
     description: str | None = None
 
     @property
@@ -91,21 +75,7 @@ class WrittenAction:
 
     def built(self) -> Step:
         """Build the step of the graph."""
-        return Step(
-            name=self.step,
-            kind=self.kind or StepKind.ACTION,
-            config=self.config,
-            join=Join.ANY,
-            retry=self.retry,
-            timeout=self.timeout,
-            on_crash=self.on_crash,
-            queue=self.queue,
-            priority=self.priority,
-            rerender=self.rerender,
-            each=None if self.map is None else self.map.each,
-            repeat=self.repeat,
-            title=None if self.name == self.step else self.name,
-        )
+        return self.build_step(self.step, join=Join.ANY, title=None if self.name == self.step else self.name)
 
     def places(self) -> Iterator[tuple[str, str]]:
         """Yield fields of its step in the graph, each with the field that it was written in."""
@@ -210,7 +180,7 @@ def _read_type(fields: Fields, found: WrittenAction, actions: Collection[str] | 
             _read_condition(given, found)
         case "start_workflow":
             given.refuse_unknown(found.type.keys)
-            _read_child(given, found)
+            found.set_work(read_child(given, _CHILD_FIELDS, "action"))
             _read_policies(fields, found, NO_RETRY, None)
         case "send_email" | "create_alert":
             _check_config(given, found.type)
@@ -299,9 +269,7 @@ def _renamed(type_: ActionType, given: Fields) -> Work:
 
 
 def _set_work(fields: Fields, found: WrittenAction, work: Work) -> None:
-    found.kind, found.config = work.kind, work.config
-    (found.reads if work.kind in TRIED_KINDS else found.planned_reads).extend(work.reads)
-    found.warnings += work.warnings
+    found.set_work(work)
     if work.kind in TRIED_KINDS:
         _read_policies(fields, found, RETRY, TIMEOUT)
 
@@ -332,23 +300,6 @@ def _read_condition(given: Fields, found: WrittenAction) -> None:
         found.config = {"expression": conditions.expression() or "false"}
         found.conditions = conditions.leaves()
         return
-    text, reads = condition(given, "expression", _EXAMPLE)
     if given.get("expression") is None:
         given.problems.add(given.at("expression"), f"is missing: a condition such as {_EXAMPLE}")
-    found.config = {"expression": text or "false"}
-    found.planned_reads += reads
-
-
-def _read_child(given: Fields, found: WrittenAction) -> None:
-    found.kind = StepKind.SUBWORKFLOW
-    if given.get("workflow") is None:
-        given.problems.add(given.at("workflow"), "is missing: name the workflow that this action starts")
-    body = given.mapping("input") or {}
-    found.config = child_config(
-        given.text("workflow", most=LONGEST_WORKFLOW) or "",
-        body,
-        version=given.integer("version", least=1, most=LARGEST_VERSION),
-        detached=not given.boolean("wait", True),
-        recursion=given.boolean("allow_recursion", False),
-    )
-    found.reads += template_reads(body, given.at("input"), given.problems)
+    found.set_work(read_expression(given, "expression", _EXAMPLE))

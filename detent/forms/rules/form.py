@@ -15,7 +15,7 @@ no edge ends the run. Edges name actions by their id, by their step, or as `temp
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Final
@@ -30,7 +30,6 @@ from detent.forms.rules.conditions import OF_CHANGES, Conditions, read_condition
 from detent.forms.rules.edge import RuleEdge, read_edges
 from detent.forms.rules.scope import RuleScope
 from detent.forms.schedule import CRON_FIELDS, read_schedule
-from detent.forms.scope import ITEM_NAMES
 from detent.forms.templates import needed_language, template_reads
 from detent.forms.text_tests import read_text_tests
 from detent.forms.workflow_fields import (
@@ -43,8 +42,9 @@ from detent.forms.workflow_fields import (
     read_limit,
     read_vars,
 )
+from detent.forms.written_work import too_long
 from detent.graph.check import cycles, describe_cycle, reachable, same_name, upstream
-from detent.graph.model import RULE_SCOPE, Graph, StepKind
+from detent.graph.model import RULE_SCOPE, Graph
 from detent.values.fields import Fields, Problems, shown
 
 FORM: Final = "rule"
@@ -136,6 +136,7 @@ def _compile(
         _check_shape(graph, written, edges, problems)
         reads += _check_reads(graph, written, problems)
     graph = replace(graph, language=needed_language(graph))
+    lasting = too_long(graph.max_duration, ((one.path, one) for one in written), "max_duration")
     return Compiled(
         name=name,
         form=FORM,
@@ -149,7 +150,7 @@ def _compile(
         queue=place[0],
         priority=place[1],
         step_descriptions={one.step: one.description for one in written if one.description is not None},
-        warnings=(*(warning for one in written for warning in one.warnings), *_too_long(graph, written), *remarks),
+        warnings=(*(warning for one in written for warning in one.warnings), *lasting, *remarks),
         tests=read_text_tests(fields.get("tests"), "tests", problems, graph),
         retried=frozenset(one.step for one in written if one.is_retried),
         limited=frozenset(one.step for one in written if one.is_limited),
@@ -326,25 +327,8 @@ def _check_reads(graph: Graph, actions: list[WrittenAction], problems: Problems)
     before = upstream(graph, [one.step for one in actions])
     scope = scope_check(graph.scope, {one.step: one.kind for one in actions}, before, graph.vars, problems)
     for one in actions:
-        for read in one.reads:
-            scope.check(read, one.step, ITEM_NAMES if one.map is not None else ())
-        if one.map is not None:
-            scope.check_map(one.map, one.step)
-        for read in one.repeat_reads:
-            scope.check(read, one.step, (*ITEM_NAMES, "result") if one.map is not None else ("result",))
-        for read in one.planned_reads:
-            scope.check_planned(read, one.step)
+        scope.check_step(one.step, one)
     for read in template_reads(graph.output, "output", problems):
         scope.check(read, None)
     fields = scope.fields if isinstance(scope, RuleScope) else []
     return [*fields, *((leaf.path, leaf.field) for one in actions for leaf in one.conditions)]
-
-
-def _too_long(graph: Graph, actions: list[WrittenAction]) -> Iterator[str]:
-    """Yield a warning for each sleep or wait that lasts longer than a run may."""
-    most = graph.max_duration
-    for one in actions:
-        key = {StepKind.SLEEP: "seconds", StepKind.WAIT: "timeout"}.get(one.kind) if one.kind else None
-        length = one.config.get(key) if key else None
-        if most is not None and isinstance(length, int | float) and length > most:
-            yield f"{one.path}: it lasts up to {length:g} s, and a run only {most:g} s; write a longer max_duration"

@@ -23,7 +23,7 @@ from detent.forms.scope import ITEM_NAMES, ScopeCheck
 from detent.forms.templates import Read
 from detent.graph.check import Upstream
 from detent.graph.model import StepKind
-from detent.values.fields import Problems, shown
+from detent.values.fields import Problems
 
 _WHOLE: Final = ("changed", "actor", "entity")
 ROOTS: Final = (
@@ -57,8 +57,7 @@ class RuleScope(ScopeCheck):
     def __init__(
         self, kinds: Mapping[str, StepKind | None], upstream: Upstream, variables: Collection[str], problems: Problems
     ) -> None:
-        super().__init__(kinds, upstream, problems)
-        self._vars = variables
+        super().__init__(kinds, upstream, variables, problems)
         self.fields: list[tuple[str, str]] = []
 
     def check(self, read: Read, reader: str | None, also: tuple[str, ...] = ()) -> None:
@@ -99,15 +98,11 @@ class RuleScope(ScopeCheck):
             case ("wait", str(name), "url"):
                 return self._callback(name)
             case ("vars", str(name), *_):
-                hint = self._problems.did_you_mean(name, self._vars) or "; write it under vars"
-                return None if name in self._vars else f"no variable {shown(name)}{hint}"
+                return self._variable(name)
             case ("vars",):
                 return None
             case _:
                 return self._other(reference)
-
-    def _unneeded(self, name: str, reader: str) -> str:
-        return f"no path of edges leads from {name!r} to {reader!r}, so its result may not be there"
 
     def _other(self, reference: Reference) -> str | None:
         """Return what is wrong with a name that is not a root: it is a field, unless it looks like something else."""

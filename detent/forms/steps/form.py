@@ -21,7 +21,6 @@ from detent.forms.definition import checked_document
 from detent.forms.entity_trigger import read_start
 from detent.forms.kinds import user_actions
 from detent.forms.names import read_name, read_priority, read_queue
-from detent.forms.scope import ITEM_NAMES
 from detent.forms.steps.step import WrittenStep, read_step
 from detent.forms.templates import needed_language, template_reads
 from detent.forms.text_tests import read_text_tests
@@ -191,15 +190,7 @@ def _check_graph(graph: Graph, written: list[WrittenStep], fields: Fields) -> No
     )
     scope = scope_check(graph.scope, {step.name: step.kind for step in written}, before, graph.vars, problems)
     for step in written:
-        items = ITEM_NAMES if step.map is not None else ()
-        for read in step.reads:
-            scope.check(read, step.name, items)
-        for read in step.planned_reads:
-            scope.check_planned(read, step.name, items)
-        if step.map is not None:
-            scope.check_map(step.map, step.name)
-        for read in step.repeat_reads:
-            scope.check(read, step.name, (*ITEM_NAMES, "result") if step.map is not None else ("result",))
+        scope.check_step(step.name, step)
     for read in template_reads(graph.output, "output", problems):
         scope.check(read, None)
 

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from detent.forms.kinds import (
-    LARGEST_VERSION,
-    LONGEST_WORKFLOW,
     REQUEST_FIELDS,
     RETRY_FIELDS,
     TRIED_KINDS,
+    ChildFields,
     MapFields,
     RepeatFields,
-    Work,
-    WrittenMap,
     action_name_problem,
-    child_config,
     read_action,
+    read_child,
+    read_expression,
     read_map,
     read_on_crash,
     read_repeat,
@@ -28,9 +26,10 @@ from detent.forms.kinds import (
     read_wait,
 )
 from detent.forms.names import check_step_name, read_priority, read_queue
-from detent.forms.templates import Read, condition, template_reads
+from detent.forms.templates import condition
 from detent.forms.workflow_fields import read_description, read_limit
-from detent.graph.model import NO_RETRY, OnCrash, Repeat, Retry, Step, StepKind
+from detent.forms.written_work import WrittenWork
+from detent.graph.model import NO_RETRY, Retry, Step, StepKind
 from detent.values.durations import MILLISECONDS
 from detent.values.fields import Fields, Problems, described
 from detent.values.nearest import nearest
@@ -42,6 +41,7 @@ RETRY: Final = Retry()
 _KINDS: Final = ("url", "sleep", "wait_for_webhook", "action", "workflow", "condition")
 MAP_FIELDS: Final = MapFields("for_each", "max_parallel", "collect", "on_item_failure", "tolerate", "max_items")
 REPEAT_FIELDS: Final = RepeatFields("until", "every", "factor", "max_wait", "give_up_after")
+_CHILD_FIELDS: Final = ChildFields("workflow", "with", "version", "wait", "allow_recursion")
 _SHARED: Final = ("needs", "if", "queue", "priority", "title", "description", "name", "repeat", *MAP_FIELDS.all())
 _AGAIN: Final = (*RETRY_FIELDS, "timeout", "rerender_on_retry")
 _TRIED: Final = (*_AGAIN, "on_crash")
@@ -59,52 +59,20 @@ _HINTS: Final = {("wait_for_webhook", "timeout"): '; write wait_for_webhook: {ti
 
 
 @dataclass(slots=True)
-class WrittenStep:
-    """A step as far as it could be read. Each need comes with its field.
-
-    `kind` is `None` if even that could not be read; `unclear` is set if one of the needs does not exist.
-    """
+class WrittenStep(WrittenWork):
+    """A step as far as it could be read. Each need comes with its field. `unclear` is set if one of the needs does not
+    exist."""
 
     name: str
     path: str
-    kind: StepKind | None = None
-    config: dict[str, Any] = field(default_factory=dict)
     guard: str | None = None
     needs: list[tuple[str, str]] = field(default_factory=list)
-    reads: list[Read] = field(default_factory=list)
-    planned_reads: list[Read] = field(default_factory=list)  # of expressions that the planner evaluates
-    warnings: list[str] = field(default_factory=list)
-    retry: Retry = NO_RETRY
-    timeout: float | None = None
-    on_crash: OnCrash = OnCrash.RETRY
-    is_retried: bool = False  # its retries are written
-    is_limited: bool = False  # its time limit is written
-    queue: str | None = None
-    priority: int | None = None
     title: str | None = None
-    rerender: bool = False
     unclear: bool = False
-    map: WrittenMap | None = None
-    repeat: Repeat | None = None
-    repeat_reads: list[Read] = field(default_factory=list)
 
     def step(self) -> Step:
         """Build the step of the graph."""
-        return Step(
-            name=self.name,
-            kind=self.kind or StepKind.ACTION,
-            config=self.config,
-            guard=self.guard,
-            retry=self.retry,
-            timeout=self.timeout,
-            on_crash=self.on_crash,
-            queue=self.queue,
-            priority=self.priority,
-            rerender=self.rerender,
-            title=self.title,
-            each=None if self.map is None else self.map.each,
-            repeat=self.repeat,
-        )
+        return self.build_step(self.name, guard=self.guard, title=self.title)
 
 
 def read_step(name: str, raw: object, path: str, problems: Problems, actions: Collection[str] | None) -> WrittenStep:
@@ -155,11 +123,11 @@ def _read_kind(fields: Fields, written: WrittenStep, actions: Collection[str] | 
     match _kind(fields):
         case "url":
             _refuse_others(fields, "url")
-            _set_work(written, read_request(fields))
+            written.set_work(read_request(fields))
             _tries(fields, written)
         case "sleep":
             _refuse_others(fields, "sleep")
-            _set_work(written, read_sleep(fields, "sleep"))
+            written.set_work(read_sleep(fields, "sleep"))
         case "wait_for_webhook":
             _refuse_others(fields, "wait_for_webhook")
             written.kind, written.config = StepKind.WAIT, read_wait(fields, "wait_for_webhook")
@@ -170,10 +138,7 @@ def _read_kind(fields: Fields, written: WrittenStep, actions: Collection[str] | 
             _child(fields, written)
         case "condition":
             _refuse_others(fields, "condition")
-            written.kind = StepKind.CONDITION
-            text, reads = condition(fields, "condition")
-            written.config = {"expression": text or "false"}
-            written.planned_reads += reads
+            written.set_work(read_expression(fields, "condition"))
 
 
 def _kind(fields: Fields) -> str | None:
@@ -213,16 +178,7 @@ def _tries(fields: Fields, written: WrittenStep) -> None:
 
 def _child(fields: Fields, written: WrittenStep) -> None:
     """Read a step that is a child run. Without `timeout` it may last as long as the child."""
-    body = fields.mapping("with") or {}
-    written.kind = StepKind.SUBWORKFLOW
-    written.config = child_config(
-        fields.text("workflow", most=LONGEST_WORKFLOW) or "",
-        body,
-        version=fields.integer("version", least=1, most=LARGEST_VERSION),
-        detached=not fields.boolean("wait", True),
-        recursion=fields.boolean("allow_recursion", False),
-    )
-    written.reads += template_reads(body, fields.at("with"), fields.problems)
+    written.set_work(read_child(fields, _CHILD_FIELDS, "step"))
     written.timeout = read_limit(fields, "timeout", None, unit=MILLISECONDS)
     written.rerender = fields.boolean("rerender_on_retry", False)
     written.retry = read_retry(fields, NO_RETRY)
@@ -238,12 +194,6 @@ def _action(fields: Fields, written: WrittenStep, actions: Collection[str] | Non
         return
     if problem := action_name_problem(action, actions, fields.problems):
         fields.problems.add(fields.at("action"), problem)
-    _set_work(written, read_action(action, given))
+    written.set_work(read_action(action, given))
     if written.kind in TRIED_KINDS:
         _tries(fields, written)
-
-
-def _set_work(written: WrittenStep, work: Work) -> None:
-    written.kind, written.config = work.kind, work.config
-    (written.reads if work.kind in TRIED_KINDS else written.planned_reads).extend(work.reads)
-    written.warnings += work.warnings

@@ -61,14 +61,13 @@ from detent.ids import WORKFLOW, show
 from detent.instant import as_datetime
 from detent.store.rows import WorkflowRow
 from detent.values.fields import shown
-from detent.values.limits import RULE_LIMIT
+from detent.values.limits import LARGEST_VERSION, RULE_LIMIT
 
 BASE: Final = "/api/v1/rules"
 REFERENCE: Final = "/v1/workflow"
 TAGS: Final = ["rules"]
 _MESSAGE: Final = "the rule cannot be saved"
 _LIST_MESSAGE: Final = "the list cannot be read"
-_LARGEST_VERSION: Final = 2**31 - 1
 
 IF_MATCH: Final = header(
     "If-Match",
@@ -343,7 +342,7 @@ async def get_full_rule(request: AnyRequest, rule: FromPath[str]) -> AnyAnswer:
 
 async def _get(request: AnyRequest, rule: str, *, bare: bool) -> AnyAnswer:
     values = QueryValues.of_query(request.scope["query_string"], aliases("version"))
-    number = values.one("version", lambda text: number_of(text, 1, _LARGEST_VERSION))
+    number = values.one("version", lambda text: number_of(text, 1, LARGEST_VERSION))
     values.refuse("the rule cannot be read")
     part = commands(request).rules
     if number is None:
