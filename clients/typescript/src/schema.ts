@@ -490,7 +490,7 @@ export interface paths {
         /**
          * Requeue a dead letter
          * @description Try again what was given up, once: retry the run of a step, resume a run, or fire again with the request of a
-         *     firing. `result` is the run or the firing that comes of it.
+         *     firing, or start the rule of an entity event. `result` is the run or the firing that comes of it.
          */
         post: operations["requeueDeadLetter"];
         delete?: never;
@@ -2690,11 +2690,11 @@ export interface paths {
         };
         /**
          * Follow many things in one stream
-         * @description Stream events of several topics: `counts` and `inbox` when they have changed; `runs` with the rows on screen that
-         *     have changed, the number of new runs and the rows that were deleted, at most once a second; `firings` with the
-         *     number of new firings and the ids of known ones that have another status; `entries` with new entries of a run's
-         *     journal. The `id` of an event has the cursors of all topics, so `Last-Event-ID` goes on for each
-         *     of them. A comment is sent every 15 s.
+         * @description Stream events of several topics: `counts`, `inbox` and `alerts` when they have changed; `runs` with the rows on
+         *     screen that have changed, the number of new runs and the rows that were deleted, at most once a second; `firings`
+         *     with the number of new firings and the ids of known ones that have another status; `entries` with new entries of a
+         *     run's journal. The `id` of an event has the cursors of all topics, so `Last-Event-ID` goes on for each of them. A
+         *     comment is sent every 15 s.
          */
         get: operations["streamTopics"];
         put?: never;
@@ -5090,7 +5090,7 @@ export interface components {
             step: string | null;
             trigger_id: string | null;
             workflow: string;
-            workflow_id: string;
+            workflow_id: string | null;
             /** Format: date-time */
             written_at: string;
         };
@@ -17062,7 +17062,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Up to 64 topics with commas between them, each percent-encoded: `counts`, `inbox`, `runs:FILTER;ids=RUN,RUN` (a filter as in the query of `/runs`, and the runs on screen), `run:RUN@SEQ`, `firings:FILTER` (by `trigger`, `type` and `status`).
+                 * @description Up to 64 topics with commas between them, each percent-encoded: `counts`, `inbox`, `alerts`, `runs:FILTER;ids=RUN,RUN` (a filter as in the query of `/runs`, and the runs on screen), `run:RUN@SEQ`, `firings:FILTER` (by `trigger`, `type` and `status`).
                  * @example counts,run%3Arun_01k5c1v6p2f7x8y9z0a1b2c3d4%4012
                  */
                 topics?: string;

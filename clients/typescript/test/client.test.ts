@@ -282,7 +282,8 @@ describe("against a real Detent", { timeout: 90_000 }, () => {
     assert.equal((await detent.rules.save(made.id, { ...read, name: "Left us" }, { ifMatch: read.etag })).version, 2);
     await assert.rejects(detent.rules.save(made.id, { ...read }, { ifMatch: read.etag }), PreconditionFailed);
     const layout = { viewport: { x: 1, y: 2, zoom: 1 }, node_positions: { "temp:0": { x: 3, y: 4 } } };
-    assert.deepEqual((await detent.rules.saveLayout("shipped", layout))["viewport"], layout.viewport);
+    const saved = (await detent.rules.saveLayout("shipped", layout)) as typeof layout;
+    assert.deepEqual(saved.viewport, layout.viewport);
     const [tell] = await detent.rules.actions("shipped");
     const note = { name: "Note", action_type: "core.log", action_config: { message: "{{status}}" } };
     const edges = [{ source_action_id: tell?.id ?? "", edge_type: "always" }];
