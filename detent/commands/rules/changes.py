@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from detent.forms.rules.action_types import infer_type
 from detent.forms.rules.schema import SCHEMA
 from detent.graph.diff import FieldChange, diff_values
 
@@ -44,7 +43,7 @@ def diff_rules(old: Mapping[str, Any], new: Mapping[str, Any]) -> RuleDiff:
     default that is written on one side only is no difference."""
     before, after = _by_id(old, "actions"), _by_id(new, "actions")
     both = [(before[id_], one) for id_, one in after.items() if id_ in before]
-    changed = ((now, tuple(diff_values(_whole_action(then), _whole_action(now)))) for then, now in both)
+    changed = ((now, tuple(diff_values(_whole(then, _ACTION), _whole(now, _ACTION)))) for then, now in both)
     old_edges, new_edges = _by_id(old, "edges"), _by_id(new, "edges")
     one, other = (
         _whole({name: value for name, value in given.items() if name not in _FIXED}, _RULE) for given in (old, new)
@@ -61,12 +60,6 @@ def diff_rules(old: Mapping[str, Any], new: Mapping[str, Any]) -> RuleDiff:
 
 def _by_id(document: Mapping[str, Any], name: str) -> dict[str, Mapping[str, Any]]:
     return {one["id"]: one for one in document.get(name) or []}
-
-
-def _whole_action(action: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an action with its defaults, and with the type that its config fits if it names none."""
-    found = infer_type(action.get("action_config") or {}) if action.get("action_type") is None else None
-    return _whole({**action, **({} if found is None else {"action_type": found.name})}, _ACTION)
 
 
 def _whole(given: Mapping[str, Any], properties: Mapping[str, Any]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple
 
 from detent.errors import Problem
 from detent.forms.rules.action import step_names
+from detent.forms.rules.action_types import infer_type
 from detent.ids import ACTION, EDGE, InvalidId, parse, show
 from detent.store.rule_rows import MOST_POSITIONS
 from detent.values.fields import described, shown
@@ -97,11 +98,19 @@ def known_actions(document: Mapping[str, Any]) -> dict[str, RuleAction]:
 
 
 def canonical(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a stored document with the id and step of every action, and edges that name actions by their ids."""
+    """Return a stored document with the id, step and type of every action, and edges that name actions by their ids."""
     known = RuleActions.of(str(document.get("key") or ""), document)
     ids = list(known.actions)
-    actions = [{**one, "id": id_} for one, id_ in zip(document.get("actions") or [], ids, strict=True)]
+    actions = [{**with_type(one), "id": id_} for one, id_ in zip(document.get("actions") or [], ids, strict=True)]
     return resolve_rule({**document, "actions": actions}, known, lambda: b"").document
+
+
+def with_type(action: dict[str, Any]) -> dict[str, Any]:
+    """Return an action that names its type. One that was written without a type has the one that its config fits."""
+    if action.get("action_type") is not None:
+        return action
+    found = infer_type(action.get("action_config") or {})
+    return action if found is None else {**action, "action_type": found.name}
 
 
 def resolve_rule(body: Mapping[str, Any], known: RuleActions | None, new_id: NewId) -> RuleRequest:

@@ -29,6 +29,7 @@ from detent.commands.rules.request import (
     resolve_rule,
     shown_layout,
     store_form,
+    with_type,
 )
 from detent.commands.workflows import WorkflowCommands
 from detent.errors import (
@@ -42,7 +43,6 @@ from detent.errors import (
 )
 from detent.forms.compiled import Compiled
 from detent.forms.definition import checked_document, read_definition
-from detent.forms.rules.action_types import infer_type
 from detent.instant import Instant
 from detent.store.rows import SavedVersion, VersionRow, WorkflowRow
 from detent.store.rule_rows import EntityRow
@@ -408,11 +408,7 @@ def _document_of(source: str) -> dict[str, Any]:
 def _text(resolved: RuleRequest, compiled: Compiled) -> tuple[dict[str, Any], str]:
     """Return the document that is stored, and its text. An action whose type was inferred names it from now on."""
     document = store_form({**resolved.document, "key": compiled.name})
-    for action in document["actions"]:
-        if "action_type" not in action:
-            found = infer_type(action["action_config"])
-            assert found is not None
-            action["action_type"] = found.name
+    document["actions"] = [with_type(one) for one in document["actions"]]
     return document, json.dumps(document, ensure_ascii=False)
 
 
