@@ -5,7 +5,7 @@ import { memo, useRef } from "react";
 import { Link } from "wouter";
 import { isMissing } from "../api/client";
 import type { Page } from "../api/documents";
-import { useRefresh } from "../api/refresh";
+import { useLive } from "../api/live";
 import { type Alert, type AlertFilter, alertQuery, alertsQuery, type AlertVerb, changeAlert } from "../api/rules";
 import { useActing } from "../parts/act";
 import { Button } from "../parts/button";
@@ -47,7 +47,7 @@ export default function Alerts() {
   if (status !== "all") filter.status = status;
   for (const name of ["severity", "rule", "run"] as const) if (place.get(name)) filter[name] = place.get(name);
   const pages = useInfiniteQuery(alertsQuery(filter));
-  useRefresh("alerts", [["alerts"]]);
+  useNewAlerts();
   const { data, error, refetch } = pages;
   const rows = data?.pages.flatMap((page) => page.data) ?? [];
   const chosen = place.get("alert");
@@ -88,6 +88,17 @@ export default function Alerts() {
       </div>
     </Section>
   );
+}
+
+/** Shows alerts as they are raised. What a person has just settled stays where it is until there is a new one. */
+function useNewAlerts(): void {
+  const queries = useQueryClient();
+  const newest = useRef<unknown>(undefined);
+  useLive("alerts", ({ event, data }) => {
+    const isNew = event === "open" || data["newest"] !== newest.current;
+    if (event !== "open") newest.current = data["newest"];
+    void queries.invalidateQueries({ queryKey: isNew ? ["alerts"] : ["alerts", "open"] });
+  });
 }
 
 function Nothing({ isFiltered, all }: { isFiltered: boolean; all: string }) {
