@@ -14,6 +14,7 @@ export type {
   NewEntity,
   RuleFilter,
   Rules,
+  TaggedRule,
 } from "./rules.js";
 export * from "./documents.js";
 export * from "./errors.js";
