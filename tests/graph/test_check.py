@@ -7,8 +7,9 @@ import itertools
 from hypothesis import given
 
 from detent.errors import Problem
-from detent.graph.check import check, cycles, describe_cycle, in_order, upstream
-from detent.graph.model import Edge, Ending, Graph
+from detent.graph import check as graph_check
+from detent.graph.check import check, cycles, describe_cycle, in_order, pinned_actions, upstream
+from detent.graph.model import Edge, Ending, Graph, Probe, Step, StepKind
 from tests.graph.strategies import graph_of, plain, shapes
 
 
@@ -134,3 +135,20 @@ def test_upstream_agrees_with_a_plain_search(graph: Graph) -> None:
     for name in names:
         if name in before:
             assert before.names(name) == [other for other in names if name in reachable(graph, other)]
+
+
+def test_the_pinned_versions_are_those_of_actions_that_are_data_and_of_their_probes() -> None:
+    pinned = Step(
+        "a", StepKind.ACTION, {"action": "slack.post", "version": "1.2.0"}, probe=Probe("slack.find", "1.1.0")
+    )
+    own = Step("b", StepKind.ACTION, {"action": "shop.pay"}, probe=Probe("shop.find"))
+    other = Step("c", StepKind.HTTP, {"url": "https://x.example/", "version": "9"})
+    assert pinned_actions(Graph((pinned, own, other))) == {"slack.post": "1.2.0", "slack.find": "1.1.0"}
+
+
+def test_what_can_be_reached_has_the_starts_and_everything_after_them() -> None:
+    steps = tuple(Step(name, StepKind.WAIT) for name in "abcde")
+    graph = Graph(steps, (Edge("a", "b"), Edge("a", "c"), Edge("b", "c"), Edge("c", "a"), Edge("d", "e")))
+    assert graph_check.reachable(graph, ["b"]) == {"a", "b", "c"}
+    assert graph_check.reachable(graph, ["e", "d"]) == {"d", "e"}
+    assert graph_check.reachable(graph, []) == set()
