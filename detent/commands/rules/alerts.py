@@ -57,12 +57,17 @@ class AlertCommands(CommandPart):
     async def state(self) -> AlertsState:
         """Return what changes whenever an alert is raised, acknowledged or resolved."""
         require(self._caller, Permission.READ_ALERTS)
-        counts = [
-            await self._store.count_alerts(self._tenant, where=AlertCriteria(states=(str(state),)), limit=MOST_COUNTED)
-            for state in (AlertState.OPEN, AlertState.ACKNOWLEDGED)
-        ]
         newest = await self._store.alerts(self._tenant, limit=1)
-        return AlertsState(*counts, newest[0].id if newest else None)
+        return AlertsState(
+            await self._count(AlertState.OPEN),
+            await self._count(AlertState.ACKNOWLEDGED),
+            newest[0].id if newest else None,
+        )
+
+    async def _count(self, state: AlertState) -> int:
+        return await self._store.count_alerts(
+            self._tenant, where=AlertCriteria(states=(str(state),)), limit=MOST_COUNTED
+        )
 
     async def get(self, key: str) -> AlertRow:
         """Return an alert by its id. Raise NotFound if there is none."""

@@ -129,7 +129,8 @@ class TriggerVerbs(TriggerStore):
         def add() -> Script[dict[bytes, FiringRow]]:
             found = {}
             for new in in_order:
-                found[new.id] = row = yield from _added(new, now)
+                row = yield from _added(new, now)
+                found[new.id] = row
                 if row.id in dead:
                     yield ADD_LETTER, letter_values(dead[row.id], now)
             return found

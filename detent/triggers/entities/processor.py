@@ -198,7 +198,8 @@ class EventProcessor:
             self.busy.discard(event.id)
 
     async def _process(self, event: NewEvent, revision: int | None) -> Processed:
-        done, letter = Processed(), None
+        done = Processed()
+        letter: NewLetter | None = None
         try:
             matches, body = await self._match(event, revision)
             if matches:
