@@ -85,7 +85,7 @@ class StreamSources:
         return InboxDocument(found.count, None if found.soonest is None else as_datetime(found.soonest))
 
     async def alerts(self) -> AlertsDocument:
-        found = await self._commands.alerts.state()
+        found = await self._commands.alerts.overview()
         newest = None if found.newest is None else show(ALERT, found.newest)
         return AlertsDocument(found.open, found.acknowledged, newest)
 

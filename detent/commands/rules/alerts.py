@@ -16,7 +16,7 @@ from detent.store.rule_rows import EVERY_ALERT, AlertCriteria, AlertRow, AlertSt
 MOST_COUNTED: Final = 1_000
 
 
-class AlertsState(NamedTuple):
+class AlertOverview(NamedTuple):
     """How many alerts are open and acknowledged, and the id of the newest one."""
 
     open: int
@@ -54,11 +54,11 @@ class AlertCommands(CommandPart):
         require(self._caller, Permission.READ_ALERTS)
         return await self._store.alerts(self._tenant, limit=limit, where=where, cursor=cursor)
 
-    async def state(self) -> AlertsState:
+    async def overview(self) -> AlertOverview:
         """Return what changes whenever an alert is raised, acknowledged or resolved."""
         require(self._caller, Permission.READ_ALERTS)
         newest = await self._store.alerts(self._tenant, limit=1)
-        return AlertsState(
+        return AlertOverview(
             await self._count(AlertState.OPEN),
             await self._count(AlertState.ACKNOWLEDGED),
             newest[0].id if newest else None,
