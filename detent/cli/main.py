@@ -16,10 +16,25 @@ from rich.markup import escape
 from detent.cli.output.terminal import err, plain, say_error
 from detent.errors import DetentError, InvalidInput
 
+#: The commands of each package below `commands`, as their modules are named. Others are modules of `commands` itself.
+PACKAGES: Final = {
+    "files": (
+        *("init", "run", "validate", "test", "rehearse", "graph", "schema", "convert", "plan", "apply", "export"),
+    ),
+    "runs": ("trigger", "runs", "logs", "eval", "resources", "dead_letters"),
+    "workflows": ("workflows", "templates", "documents"),
+    "rules": ("rules", "entities", "alerts"),
+    "triggers": ("triggers", "events"),
+    "catalog": ("connectors", "actions"),
+    "node": ("dev", "serve", "worker", "migrate", "doctor"),
+}
+_PLACES: Final = {module: f"{package}.{module}" for package, modules in PACKAGES.items() for module in modules}
+
 
 def module_of(name: str) -> Any:
     """Import the module of a command."""
-    return import_module(f"detent.cli.commands.{name.replace('-', '_')}")
+    module = name.replace("-", "_")
+    return import_module(f"detent.cli.commands.{_PLACES.get(module, module)}")
 
 
 def command_of(name: str) -> Any:

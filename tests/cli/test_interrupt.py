@@ -33,7 +33,7 @@ main()
     ("module", "arguments"),
     [
         ("typer", ("validate", "echo.yaml")),
-        ("detent.cli.commands.serve", ("serve", "--port", "0")),
+        ("detent.cli.commands.node.serve", ("serve", "--port", "0")),
         ("sqlalchemy", ("dev", "--port", "0", "--no-examples")),
         ("litestar", ("serve", "--port", "0")),
         ("detent.cli.completion", ("--show-completion", "bash")),

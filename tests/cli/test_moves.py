@@ -9,7 +9,7 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from detent.cli.commands import rehearse
+from detent.cli.commands.files import rehearse
 from detent.client import Client
 from tests.cli.served import WAIT, Served
 

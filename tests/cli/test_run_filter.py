@@ -13,7 +13,7 @@ import pytest
 
 from detent.api.openapi.operations import RUN_PARAMETERS
 from detent.cli.client import CommandClient
-from detent.cli.commands import runs as runs_command
+from detent.cli.commands.runs import runs as runs_command
 from detent.cli.main import command_of
 from detent.cli.run_filter import OPTIONS, read_filter
 from detent.client import runs, workflows

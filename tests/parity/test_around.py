@@ -16,9 +16,9 @@ from typer import Exit
 
 import detent
 from detent import sync
-from detent.cli.commands.doctor import doctor
-from detent.cli.commands.init import init
-from detent.cli.commands.migrate import migrate
+from detent.cli.commands.files.init import init
+from detent.cli.commands.node.doctor import doctor
+from detent.cli.commands.node.migrate import migrate
 from detent.errors import InvalidInput
 from detent.store.sql.schema import HEAD
 from detent.testing import speedrun

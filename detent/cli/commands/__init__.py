@@ -1,1 +1,1 @@
-"""One module per command, imported when the command is called."""
+"""One module per command, in packages by noun. It is imported when the command is called."""

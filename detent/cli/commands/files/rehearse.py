@@ -12,7 +12,7 @@ from rich.live import Live
 from rich.text import Text
 
 from detent.cli.client import Document, open_client
-from detent.cli.commands.runs_move import print_groups
+from detent.cli.commands.runs.moves import print_groups
 from detent.cli.options import Database, Json, Url, settings_of
 from detent.cli.output.terminal import err, out, plain, print_json
 from detent.client import workflows

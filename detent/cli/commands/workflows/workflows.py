@@ -10,7 +10,7 @@ from rich.syntax import Syntax
 from rich.text import Text
 
 from detent.cli.client import Document, open_client
-from detent.cli.commands import workflows_life
+from detent.cli.commands.workflows import life
 from detent.cli.options import Database, Json, Url, Yes, read_version, settings_of
 from detent.cli.output.terminal import (
     Column,
@@ -191,4 +191,4 @@ def add_to(app: typer.Typer) -> None:
     app.command("enable")(enable_workflow)
     app.command("disable")(disable_workflow)
     app.command("delete")(delete_workflow)
-    workflows_life.add_to(app)
+    life.add_to(app)

@@ -10,7 +10,7 @@ import typer
 from rich.markup import escape
 
 from detent.cli.client import CommandClient, Document, open_client
-from detent.cli.commands.plan import planned, refuse_invalid
+from detent.cli.commands.files.plan import planned, refuse_invalid
 from detent.cli.folder import (
     Folder,
     FolderId,

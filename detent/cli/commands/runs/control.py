@@ -9,7 +9,7 @@ import typer
 from msgspec import UNSET
 
 from detent.cli.client import CommandClient, Document, open_client
-from detent.cli.commands.runs_move import move_runs
+from detent.cli.commands.runs.moves import move_runs
 from detent.cli.options import Database, Input, Json, Run, Url, Yes, read_value, settings_of, wrong
 from detent.cli.output.terminal import confirm, err, marked, out, plain, print_json, say_error, warn
 from detent.cli.run_filter import filtered

@@ -1,4 +1,4 @@
-"""`detent runs list|show|export|why|wait|history|items|timeline`: show runs. `runs_control.py` changes them."""
+"""`detent runs list|show|export|why|wait|history|items|timeline`: show runs. `control.py` changes them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from detent.cli.client import LONG_PATIENCE, CommandClient, Document, open_client
-from detent.cli.commands import runs_control
+from detent.cli.commands.runs import control
 from detent.cli.options import Database, Json, Run, Url, read_seconds, settings_of, wrong
 from detent.cli.output.journal import JournalLine, clock, day, drawn, lines_of
 from detent.cli.output.progress import error_of, instant, step_rows
@@ -564,4 +564,4 @@ def add_to(app: typer.Typer) -> None:
     app.command("history")(show_history)
     app.command("items")(list_items)
     app.command("timeline")(list_timeline)
-    runs_control.add_to(app)
+    control.add_to(app)

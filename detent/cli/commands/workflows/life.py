@@ -11,7 +11,7 @@ from rich.syntax import Syntax
 from rich.text import Text
 
 from detent.cli.client import Document, open_client
-from detent.cli.commands.rehearse import Days, print_rehearsal, show_progress
+from detent.cli.commands.files.rehearse import Days, print_rehearsal, show_progress
 from detent.cli.options import Database, Json, Url, Yes, read_version, settings_of, wrong
 from detent.cli.output.terminal import (
     Column,

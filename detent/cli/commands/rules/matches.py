@@ -10,7 +10,7 @@ import typer
 from rich.text import Text
 
 from detent.cli.client import Document, open_client
-from detent.cli.commands.events import (
+from detent.cli.commands.triggers.events import (
     Actor,
     After,
     Before,

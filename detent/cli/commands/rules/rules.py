@@ -9,7 +9,7 @@ import typer
 from rich.text import Text
 
 from detent.cli.client import Document, open_client
-from detent.cli.commands import rules_events
+from detent.cli.commands.rules import matches
 from detent.cli.options import Database, Json, Url, Yes, read_value, settings_of, wrong
 from detent.cli.output.terminal import (
     Column,
@@ -209,4 +209,4 @@ def add_to(app: typer.Typer) -> None:
     app.command("activate")(activate_rule)
     app.command("deactivate")(deactivate_rule)
     app.command("delete")(delete_rule)
-    rules_events.add_to(app)
+    matches.add_to(app)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from detent.cli.commands.serve import Migrate, Queues, Reload
+from detent.cli.commands.node.serve import Migrate, Queues, Reload
 from detent.cli.options import Database, Imports, settings_of
 from detent.cli.output.served import show_served
 from detent.cli.output.terminal import err, warn

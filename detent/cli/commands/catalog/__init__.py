@@ -1,0 +1,1 @@
+"""Commands on what steps can call."""

@@ -1,0 +1,1 @@
+"""Commands that run Detent or look after it: development, serving, workers, tables, settings."""

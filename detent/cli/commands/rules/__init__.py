@@ -1,0 +1,1 @@
+"""Commands on rules, the entities that they watch, and the alerts that they raise."""

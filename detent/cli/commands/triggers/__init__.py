@@ -1,0 +1,1 @@
+"""Commands on triggers, and events that fire them."""

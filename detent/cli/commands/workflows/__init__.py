@@ -1,0 +1,1 @@
+"""Commands on saved workflows, and on the templates of workflows and documents."""
