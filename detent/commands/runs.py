@@ -311,7 +311,7 @@ def _unreadable(tried: PastScope, references: Sequence[Reference], step: str | N
         return None
     problems = Problems()
     kinds = {one.name: one.kind for one in graph.steps}
-    scope = StepsScope(kinds, upstream(graph, [] if step is None else [step]), problems)
+    scope = StepsScope(kinds, upstream(graph, [] if step is None else [step]), graph.vars, problems)
     for reference in references:
         scope.check(Read("expression", reference), step)
         if problems.found:
