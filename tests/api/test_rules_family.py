@@ -396,7 +396,7 @@ async def test_a_default_that_is_written_in_one_version_only_is_no_difference(ap
         assert (await api.call("PUT", f"{RULES}/late", json={**written, **changes})).status == 200
     newest, second, _ = (await api.call("GET", f"{RULES}/late/history")).json["data"]
     assert newest["difference"]["settings"] == [{"field": "on_unhandled", "old": "fail", "new": "settle"}]
-    nothing = {"added": [], "removed": []}
+    nothing: dict[str, list[Any]] = {"added": [], "removed": []}
     assert second["difference"] == {"actions": {**nothing, "changed": []}, "edges": nothing, "settings": []}
 
 

@@ -331,7 +331,8 @@ async def test_equal_topics_and_equal_rows_are_read_once_for_all_listeners(stage
     world.statuses = dict.fromkeys(ids, "running")
     world.listed = list(ids)
     world.fired = {new_id(): "due"}
-    topics = (RunsTopic("runs:a", "a", ids), *(ValueTopic(name, name) for name in ("counts", "inbox", "alerts")))
+    values = [ValueTopic(name, name) for name in ("counts", "inbox", "alerts")]
+    topics: list[Topic] = [RunsTopic("runs:a", "a", ids), *values]
     quiet = FiringsTopic("firings:", "")
     hub = LiveHub(world, stage.feeds, period=3600.0)  # so that everything is read once only
     streams = [hub.follow((*topics, quiet), {}, heartbeat=30.0) for _ in range(50)]
