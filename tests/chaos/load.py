@@ -9,7 +9,7 @@ import json
 import random
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from tests.chaos.programs import Program
 from tests.chaos.tuning import SECRET
 
 PATIENCE = aiohttp.ClientTimeout(total=5)
-#: Nobody hears of what was sent for so long: the checker will say what was wrong.
+#: What was sent in vain for so long is given up, until the rest. Then it is sent again, while its run is open.
 GIVEN_UP = 60.0
 #: How many of the runs are of workflows written in Python.
 SHARE_OF_CODE = 0.3
@@ -57,6 +57,7 @@ class Clients:
         self._tokens = CallbackTokens(SECRET, "http://127.0.0.1")
         self._rate = rate
         self._answered: set[str] = set()
+        self._given_up: dict[str, list[Callable[[aiohttp.ClientSession], Coroutine[Any, Any, None]]]] = {}
         self._asking = 0
         self.counts: Counter[str] = Counter()
 
@@ -111,9 +112,12 @@ class Clients:
         self._answer_all(session, group, run, program)
 
     async def make_up(self, found: Sequence[Mapping[str, Any]]) -> None:
-        """Send the callbacks of runs that were started although nobody was told."""
+        """Send the callbacks of runs that were started although nobody was told, and those that were given up: on a
+        slow machine a run comes to its wait long after it was started."""
         async with aiohttp.ClientSession(timeout=PATIENCE) as session, asyncio.TaskGroup() as group:
             for known in found:
+                for send in self._given_up.pop(known["run"], ()):
+                    group.create_task(send(session))
                 if known["run"] not in self._answered:
                     self._answer_all(session, group, known["run"], self._programs[known["workflow"]])
 
@@ -125,10 +129,10 @@ class Clients:
         for name, count in program.signals.items():
             group.create_task(self._signal(session, run, name, count))
 
-    async def _signal(self, session: aiohttp.ClientSession, run: str, name: str, count: int) -> None:
+    async def _signal(self, session: aiohttp.ClientSession, run: str, name: str, count: int, number: int = 0) -> None:
         """Send so many signals, one after the other. One that nobody answered may have come all the same, so the next
         try says something else."""
-        number, until = 0, time.monotonic() + GIVEN_UP
+        until = time.monotonic() + GIVEN_UP
         while count and time.monotonic() < until:
             number += 1
             await asyncio.sleep(self._rng.choice((0.0, 0.05, 0.5, 1.0)))
@@ -141,6 +145,11 @@ class Clients:
                 self._log.write(op="signal", run=run, name=name, data=data)
             elif status == 409:  # it has ended, with those that nobody answered
                 return
+        if count:
+            self._give_up(run, lambda session: self._signal(session, run, name, count, number))
+
+    def _give_up(self, run: str, send: Callable[[aiohttp.ClientSession], Coroutine[Any, Any, None]]) -> None:
+        self._given_up.setdefault(run, []).append(send)
 
     async def _post(self, session: aiohttp.ClientSession, path: str, body: Any) -> int | None:
         living = self._cluster.living()
@@ -172,6 +181,7 @@ class Clients:
                 self._log.write(op="callback", run=run, step=step, message=message, **answer)
                 return
             await asyncio.sleep(0.1)
+        self._give_up(run, lambda session: self._deliver(session, run, step, message))
 
     async def _try_to_deliver(self, session: aiohttp.ClientSession, path: str, message: str) -> Any:
         living = self._cluster.living()
