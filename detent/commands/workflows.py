@@ -82,7 +82,7 @@ class WorkflowCommands(CommandPart):
         try:
             compiled = await asyncio.to_thread(work)
         except InvalidDefinition as error:
-            fields = await self._unknown_fields(data, filename)
+            fields = await self._unknown_fields(read)
             if fields:
                 raise InvalidDefinition(problems=[*error.problems, *fields]) from None
             raise
@@ -149,16 +149,16 @@ class WorkflowCommands(CommandPart):
             return [Problem("entity", await self.missing_entity(entity))] if near is not None or not adds else []
         return check_fields(compiled.rule, None if row.fields is None else json.loads(row.fields))
 
-    async def _unknown_fields(self, data: bytes | str, filename: str | None) -> list[Problem]:
+    async def _unknown_fields(self, read: Callable[[], Mapping[str, Any]]) -> list[Problem]:
         """Return the fields that an invalid definition reads and its entity does not have, so that they are reported
         with its other problems."""
 
-        def read() -> RuleFacts | None:
+        def work() -> RuleFacts | None:
             with suppress(InvalidDefinition):
-                return rule_facts(read_definition(data, filename=filename), limits=self._context.limits)
+                return rule_facts(read(), limits=self._context.limits)
             return None
 
-        rule = await asyncio.to_thread(read)
+        rule = await asyncio.to_thread(work)
         row = None if rule is None or rule.entity is None else await self._store.entity(self._tenant, rule.entity)
         return [] if row is None or row.fields is None else check_fields(rule, json.loads(row.fields))
 
