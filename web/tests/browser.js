@@ -127,6 +127,8 @@ export async function looked(browser, path, name, ready, again = false) {
       if (again || PICTURES) await page.goto(new URL(path, BASE).href);
     }
     await ready(page, size);
+    // Rows of the view before are pale until those of this one are there.
+    await page.waitForFunction(() => !document.querySelector('[aria-busy="true"]'));
     const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
     assert.equal(overflow, 0, `${name} on ${size} scrolls sideways`);
     await picture(page, `${name}${size === "usual" ? "" : `-${size}`}-light`);
