@@ -50,9 +50,7 @@ from detent.run.state import Phase, RunState
 from detent.steps.protocol import StepExecutor
 from detent.store.rows import End, Flushed, NewCallback, Park
 
-# Members that are read for every entry. A member of an enum class takes fifteen times as long to load as a global.
-_ADOPTED: Final = Kind.ADOPTED
-_ENDED: Final = Kind.ENDED
+_ADOPTED, _ENDED = Kind.ADOPTED, Kind.ENDED  # read for every entry; a member of an enum class is slow to load
 _STOP_OR_GO: Final = frozenset({events.Paused, events.Resumed})
 
 
@@ -144,9 +142,8 @@ class Runner:
             return
         if plan.moved is not None:
             run = self._move(run, plan.moved)
-        if plan.stop:
-            for index in plan.stop:
-                self._attempts.stop_one(run, index)
+        for index in plan.stop:
+            self._attempts.stop_one(run, index)
         if plan.end is not None:
             self._attempts.stop(run)
         if plan.entry is None and message is None and not plan.expire:
@@ -158,9 +155,8 @@ class Runner:
         if run.state.maps and isinstance(event, events.ChildEnded) and event.spare in run.state.children:
             known_children(run).unwritten.add(event.spare)
         self.write(run, plan, message=message, continued=continuation(event) if plan.end is not None else None)
-        if plan.expire:
-            for index in plan.expire:
-                self.write(run, Plan(None, [], [], []), expiry=index)
+        for index in plan.expire:
+            self.write(run, Plan(None, [], [], []), expiry=index)
         if run.port is not None and type(event) in _STOP_OR_GO:
             run.port.look()
 
@@ -186,10 +182,7 @@ class Runner:
         write = PendingWrite(run.id, run, plan, ROW_BYTES + (len(entry.data) if entry else 0))
         if message is not None:
             write.consumed = (message,)
-        if expiry is not None:
-            write.expiry = expiry
-        if recorded is not None:
-            write.recorded = recorded
+        write.expiry, write.recorded = expiry, recorded
         if claim is not None:
             write.claim = claim
             write.size += claim.size()
@@ -298,10 +291,8 @@ class Runner:
             self._begin_recorded(run, write.recorded)
         if run.is_in_lane:
             self._suspects.look_at(run)
-        if write.plan.start:
-            self._start(run, write.plan.start)
-        if run.state.ready:
-            self._start_ready(run)
+        self._start(run, write.plan.start)
+        self._start_ready(run)
         self._rest(run)
 
     def refused(self, write: PendingWrite, error: StoreError) -> None:
@@ -595,9 +586,7 @@ class Runner:
         that is starting a child: after an adoption the node asks whether the child exists.
         """
         for run in list(self.owned.values()):
-            if run.state.is_over or run.has_unrecorded_doubt():
-                continue
-            if run.has_unrepeatable_attempt():
+            if run.state.is_over or run.has_unrecorded_doubt() or run.has_unrepeatable_attempt():
                 continue
             self._attempts.stop(run)
             for index in [*run.state.begun, *run.state.child_of, *run.state.maps]:

@@ -65,7 +65,6 @@ class EventWorld(World):
         self._stored: dict[str, tuple[int, set[bytes]]] = {}  # tenant and rules of the moment at which it was stored
         self._answered: set[str] = set()
         self._late: list[Program] = []
-        self._asking = 0
         for tenant in range(1, self.swarm.tenants + 1):
             finished(self.database.model.add_entity(NewEntity(tenant, self.new_id(), ENTITY, "Order", None)))
 
@@ -82,11 +81,11 @@ class EventWorld(World):
         self.loop.spawn(None, self._save_another())
         await super()._live()
         until = self.loop.time() + PATIENCE
-        while self._asking or any(row.until is not None for row in self.database.model.events.values()):
+        while any(row.until is not None for row in self.database.model.events.values()):
             if self.loop.time() > until:
                 raise Violation("an event has not ended")
             await asyncio.sleep(1.0)
-        await settle(self)
+            await settle(self)  # meanwhile a statement that was sent long ago may store another event
         self._check_ends()
 
     async def _save_another(self) -> None:
