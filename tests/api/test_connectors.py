@@ -46,7 +46,9 @@ async def test_actions_are_found_by_connector_category_and_text(api: Detent) -> 
     assert await found("connectorId=slack") == ["slack.post-message", "slack.update-message"]
     mine = ["email.send", "notify.send", "slack.post-message", "slack.update-message"]
     assert await found("category=Communication") == mine
-    assert await found("search=REFUND") == ["stripe.create-refund"]
+    refunds = await found("search=REFUND")  # actions that other tests of this process have registered are found too
+    assert [one for one in refunds if one.startswith("stripe.")] == ["stripe.create-refund"]
+    assert "slack.post-message" not in refunds
     assert await found("connector_id=slack&search=payment") == []
     listed = await api.call("GET", f"{CONNECTORS}/slack/actions")
     assert [one["id"] for one in listed.json["data"]] == ["slack.post-message", "slack.update-message"]
