@@ -63,11 +63,11 @@ def one_line(text: str | None) -> str:
 
 
 def say_error(error: DetentError) -> None:
-    """Print an error and all its problems, each with its field."""
+    """Print an error and all its problems, each with its field. A problem that is in the message is not repeated."""
     problems = error.problems if isinstance(error, InvalidInput) else ()
     err.print(f"[red]error:[/] {plain(error.message)}")
     for problem in problems:
-        if problem.field or problem.message != error.message:
+        if str(problem) not in error.message:
             place = f"[bold]{plain(problem.field)}[/]: " if problem.field else ""
             err.print(f"  {place}{plain(problem.message)}")
 

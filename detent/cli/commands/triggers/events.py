@@ -49,7 +49,7 @@ _RULES: Final = (Column("rule", may_shrink=True), Column("result"), Column("run"
 
 Entity = Annotated[str, typer.Argument(metavar="ENTITY", help="The name of an entity, such as order.")]
 OperationName = Annotated[str, typer.Argument(metavar="OPERATION", help="create, update or delete.")]
-Record = Annotated[str | None, typer.Argument(metavar="[ID]", help="The id of the record.", show_default=False)]
+Record = Annotated[str | None, typer.Argument(metavar="ID", help="The id of the record.", show_default=False)]
 RecordId = Annotated[str | None, typer.Option("--id", metavar="ID", help="The id of the record, as the third word.")]
 Before = Annotated[
     str | None, typer.Option("--before", metavar="JSON", help="The record before the change: JSON, @file.json or -.")
