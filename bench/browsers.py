@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import subprocess
 import sys
 import tempfile
@@ -40,7 +41,8 @@ async def serving(folder: str) -> AsyncIterator[tuple[str, psutil.Process]]:
         "--database",
         f"sqlite:///{folder}/detent.db",
     ]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    environment = {**os.environ, "DETENT_ALLOW_LOOSE_AUTH": "true"}
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     url = f"http://127.0.0.1:{port}"
     try:
         async with aiohttp.ClientSession() as session, asyncio.timeout(60):

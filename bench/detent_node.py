@@ -115,7 +115,7 @@ class NodeUnderMeasurement:
     async def sample(self, workflow: str) -> list[list[Any]]:
         """(kind, step, attempt, outcome, data) of every journal row of one run."""
         started = await run_to_end(self._engine, self._requests[workflow])
-        entries = await self._store.journal(started.id)
+        entries = await self._store.journal(1, started.id)
         return [[e.kind, e.step, e.attempt, e.outcome, e.data.decode()] for e in entries]
 
     async def begin(self, workflow: str, count: int, width: int, named: bool = True) -> dict[str, Any]:

@@ -78,7 +78,7 @@ async def main() -> None:
     sock = bind("127.0.0.1", 0)
     address = (str(sock.getsockname()[0]), int(sock.getsockname()[1]))
     settings = Settings(database_url=arguments.database)
-    async with run_app(settings, address=address, migrate=True) as app, listening(app, sock):
+    async with run_app(settings, address=address, migrate=True) as app, listening(app, sock, loose=True):
         node = HttpNode(app, arguments.folder)
         verbs = ("url", "apply", "waiting", "begin", "read", "ends")
         await serve({verb: getattr(node, verb) for verb in verbs}, voice)

@@ -7,10 +7,10 @@ workflows passes them in, as `detent.process` does.
 from __future__ import annotations
 
 import asyncio
-import secrets
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from secrets import token_urlsafe
 from typing import Final
 
 from detent.auth.caller import Caller
@@ -18,13 +18,15 @@ from detent.catalog.connections import EnvironmentConnections
 from detent.catalog.source import ConnectorSource
 from detent.clock import Clock, SystemClock
 from detent.commands import EngineCommands
-from detent.engine.background import Poller, Polling, Retention
+from detent.engine.background import Poller, Polling, Retention, SecretWatch
 from detent.engine.callbacks import CallbackTokens
 from detent.engine.engine import Engine
 from detent.engine.tuning import Tuning
+from detent.errors import InvalidInput
 from detent.forms.compiled import limits_of
 from detent.graph.model import StepKind
 from detent.ids import ALERT, new_id, show
+from detent.observe import redact_logs
 from detent.python.registry import registry as python_registry
 from detent.settings import Settings
 from detent.steps.action_context import ActionContext
@@ -38,6 +40,9 @@ from detent.store.factory import open_store
 from detent.store.protocol import Store
 from detent.store.url import is_shared
 from detent.triggers.commands import EngineTriggers
+from detent.vault.credential import CodeExchange
+from detent.vault.keys import load_vault
+from detent.vault.secrets import SecretOpener
 from detent.views.feeds import Feeds
 
 Address = tuple[str, int]
@@ -56,6 +61,7 @@ class App:
     commands: EngineCommands
     triggers: EngineTriggers
     feeds: Feeds
+    clock: Clock
     base_url: str  # where the outside world reaches it
     local_url: str  # where this machine reaches it
     is_drained: bool = False
@@ -81,12 +87,15 @@ async def build_app(
     alerts: AlertPort | None = None,
     connections: EnvironmentConnections | None = None,
     source: ConnectorSource | None = None,
+    code_exchange: CodeExchange | None = None,
     migrate: bool = False,
+    secrets: SecretOpener | None = None,
 ) -> AsyncIterator[App]:
     """Yield an app whose engine is started. Without `executors` it accepts starts, and other nodes run them.
     `templates` is the port through which its executors render documents, and `alerts` the one through which they raise
     alerts. `connections` are those that its commands look
-    for when a workflow is published. `source` reads what is imported from an address."""
+    for when a workflow is published. `source` reads what is imported from an address. `secrets` are those that its
+    executors open."""
     load_modules(settings.imports)
     offer_shipped()
     clock = clock or SystemClock(settings.clock_skew)
@@ -97,23 +106,43 @@ async def build_app(
         stack.push_async_callback(store.close)
         feeds = Feeds(store, clock)
         stack.push_async_callback(feeds.close)
-        engine = await _build_engine(settings, store, clock, base_url, tuning, executors)
+        secrets = secrets or SecretOpener(load_vault(settings))
+        secrets.rows = store
+        stack.push_async_callback(secrets.close)
+        stack.callback(redact_logs(secrets.clean))
+        engine = await _build_engine(settings, store, clock, base_url, tuning, executors, secrets)
         renderer = Renderer()
         stack.push_async_callback(renderer.close)
         # Before the engine starts: its first run may start a child, or render a document.
-        commands = _build_commands(settings, engine, renderer, connections or EnvironmentConnections(), source)
+        outside = _Outside(connections or EnvironmentConnections(), source, code_exchange, base_url)
+        commands = _build_commands(settings, engine, renderer, outside)
         if templates is not None:
             templates.render = _render_with(commands)
         if alerts is not None:
             alerts.raise_alert = _raise_with(commands)
+        if secrets.vault.is_ready:
+            watch = SecretWatch(store, secrets)
+            await watch.read_all()
+            start_background(watch, stack)
+            start_background(commands.awaiting_runs(), stack)
         await engine.start()
         triggers = EngineTriggers(commands, store, now=engine.time.now, new_id=new_id, base_url=base_url)
         stack.push_async_callback(triggers.entities.close)
-        app = App(settings, store, engine, commands, triggers, feeds, base_url, local_url)
+        app = App(settings, store, engine, commands, triggers, feeds, clock, base_url, local_url)
         stack.push_async_callback(app.drain)
-        keep = settings.retention, settings.dead_letter_retention, settings.alert_retention
-        start_background(Retention(store, clock, *keep), stack)
+        spans = settings.dead_letter_retention, settings.alert_retention, settings.audit_retention
+        start_background(Retention(store, clock, settings.retention, *spans), stack)
         yield app
+
+
+@dataclass(frozen=True, slots=True)
+class _Outside:
+    """What commands use of the world outside: connections, sources of imports, providers, and their own address."""
+
+    connections: EnvironmentConnections
+    source: ConnectorSource | None
+    code_exchange: CodeExchange | None
+    base_url: str
 
 
 def start_background(chore: Poller, stack: AsyncExitStack) -> None:
@@ -122,9 +151,15 @@ def start_background(chore: Poller, stack: AsyncExitStack) -> None:
 
 
 async def _build_engine(
-    settings: Settings, store: Store, clock: Clock, base_url: str, tuning: Tuning | None, executors: Executors | None
+    settings: Settings,
+    store: Store,
+    clock: Clock,
+    base_url: str,
+    tuning: Tuning | None,
+    executors: Executors | None,
+    secrets: SecretOpener,
 ) -> Engine:
-    key = settings.secret_key or await store.setting("secret_key", secrets.token_urlsafe(32))
+    key = settings.secret_key or await store.setting("secret_key", token_urlsafe(32))
     return Engine(
         store,
         clock=clock,
@@ -135,7 +170,20 @@ async def _build_engine(
         new_id=new_id,
         hints=store.hints,
         claims=executors is not None,
+        secrets=secrets,
+        seal_key=_seal_key(settings),
+        seals=settings.seal_runs,
     )
+
+
+def _seal_key(settings: Settings) -> bytes | None:
+    """Return the key of seals. Raise InvalidInput if runs are to be sealed with a key that is in the database."""
+    if settings.secret_key is not None:
+        return settings.secret_key.encode()
+    if settings.seal_runs:
+        message = "DETENT_SEAL_RUNS needs DETENT_SECRET_KEY: a key that is in the database could seal a changed run"
+        raise InvalidInput(message)
+    return None
 
 
 def _render_with(commands: EngineCommands) -> Render:
@@ -153,13 +201,7 @@ def _raise_with(commands: EngineCommands) -> RaiseAlert:
     return raise_alert
 
 
-def _build_commands(
-    settings: Settings,
-    engine: Engine,
-    renderer: Renderer,
-    connections: EnvironmentConnections,
-    source: ConnectorSource | None,
-) -> EngineCommands:
+def _build_commands(settings: Settings, engine: Engine, renderer: Renderer, outside: _Outside) -> EngineCommands:
     """Build the commands. On a shared database an action that this node lacks is valid: another node may have it."""
     alone = not is_shared(settings.database_url)
     known = (*CORE.names(), *registry.names()) if alone else None
@@ -169,9 +211,12 @@ def _build_commands(
         actions=known,
         find_action=_find_action,
         allow_draft_execution=settings.allow_draft_execution,
-        connections=connections,
+        own_rules_only=settings.own_rules_only,
         renderer=renderer,
-        source=source,
+        connections=outside.connections,
+        source=outside.source,
+        code_exchange=outside.code_exchange,
+        base_url=outside.base_url,
     )
 
 

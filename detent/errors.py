@@ -6,6 +6,7 @@
     |  |- NotConvertible       a workflow that another form cannot hold, with every reason
     |  |- TooLarge             an input beyond its limit
     |  `- RenderFailed         a document template that cannot be rendered with these answers
+    |- Unauthenticated         the request has no valid key, token or session
     |- Forbidden               this caller may not do this
     |- NotFound                no such workflow, run or callback
     |  `- TemplateNotFound     no such document template, or it is disabled
@@ -16,6 +17,8 @@
     |  |- TooDeep              child runs nest too deep
     |  |- Recursion            a workflow would be its own parent
     |  |- AlreadyActive        the hero has an open run of that workflow; `run` says which
+    |  |- NoEncryptionKey      this process has no key to seal secrets with
+    |  |- CannotOpen           a sealed value cannot be opened with the keys of this process
     |  `- RequestIdReused      the same request id was used with another body
     |- LimitExceeded           this caller has sent too many requests; `retry_after` says when to try again
     |- Unavailable             the node is full, draining or without its database; try again
@@ -100,6 +103,12 @@ class RenderFailed(InvalidInput):
     code = "render_failed"
 
 
+class Unauthenticated(DetentError):
+    """This request needs a key, a token or a session."""
+
+    code = "unauthenticated"
+
+
 class Forbidden(DetentError):
     """This caller is not allowed to do this."""
 
@@ -156,6 +165,18 @@ class ManagedByFiles(Conflict):
     def __init__(self, message: str | None = None, *, folder: str = "") -> None:
         super().__init__(message)
         self.folder = folder
+
+
+class NoEncryptionKey(Conflict):
+    """This process has no encryption key."""
+
+    code = "no_encryption_key"
+
+
+class CannotOpen(Conflict):
+    """A sealed value cannot be opened with the keys of this process."""
+
+    code = "cannot_open"
 
 
 class AlreadyActive(Conflict):
@@ -271,9 +292,11 @@ class StoreInUse(StoreError):
 
     code = "store_in_use"
 
-    def __init__(self, message: str | None = None, *, pid: int | None = None, url: str | None = None) -> None:
+    def __init__(
+        self, message: str | None = None, *, pid: int | None = None, url: str | None = None, key: str | None = None
+    ) -> None:
         super().__init__(message)
-        self.pid, self.url = pid, url
+        self.pid, self.url, self.key = pid, url, key
 
 
 class EngineError(DetentError):

@@ -27,6 +27,9 @@ ACTION: Final = "act"
 EDGE: Final = "edge"
 ALERT: Final = "alt"
 ACTION_TEMPLATE: Final = "atp"
+PERSON: Final = "usr"
+SESSION: Final = "ses"
+AUDIT: Final = "aud"
 
 _DIGITS: Final = "0123456789abcdefghjkmnpqrstvwxyz"
 _VALUES: Final = {digit: value for value, digit in enumerate(_DIGITS)}

@@ -43,10 +43,13 @@ from detent.steps.action_step import ActionExecutor
 from detent.steps.actions import CORE, isolated_modules, registry
 from detent.steps.alerts import AlertPort, with_alerts
 from detent.steps.connectors.shipped import CONNECTORS as CONNECTORS_IN_PYTHON
+from detent.steps.credentials.keeper import CredentialKeeper
+from detent.steps.credentials.requests import CredentialRequests
+from detent.steps.credentials.tokens import TokenEndpoint
 from detent.steps.data_action import CatalogActions
 from detent.steps.egress import EgressPolicy
 from detent.steps.http.client import ActionServices
-from detent.steps.http.source import HttpSource
+from detent.steps.http.source import HttpSource, OperatorJson
 from detent.steps.http.step import HttpExecutor, HttpSettings
 from detent.steps.isolation.processes import Processes
 from detent.steps.links import Reservations
@@ -55,6 +58,9 @@ from detent.steps.user_code import ThreadPool
 from detent.store.protocol import Store
 from detent.store.url import is_shared, scheme
 from detent.triggers.worker import TriggerWork
+from detent.vault.keys import load_vault
+from detent.vault.providers import build_providers
+from detent.vault.secrets import SecretOpener
 
 try:
     from uvloop import new_event_loop
@@ -92,11 +98,16 @@ async def run_app(
     if claims:
         load_connectors()
     connections = connections or EnvironmentConnections()
-    ports = _Ports(connections)
     policy = EgressPolicy.from_texts((*settings.egress_allow, *allow), _own_addresses(settings, address))
     http = HttpSettings(ca_file=Path(settings.ca_file) if settings.ca_file else None)
+    providers = build_providers(settings.secret_providers, OperatorJson(http))
+    secrets = SecretOpener(load_vault(settings), providers=providers)
+    secrets.provided_to = local_caller("detent").tenant
+    ports = _Ports(connections, secrets)
     executors = _executors(clock, policy, http, ports) if claims else None
     async with AsyncExitStack() as stack:
+        exchange = HttpExecutor(policy, http, wall=clock.wall)
+        stack.push_async_callback(exchange.close)
         app = await stack.enter_async_context(
             build_app(
                 settings,
@@ -108,10 +119,14 @@ async def run_app(
                 alerts=ports.alerts,
                 connections=connections,
                 source=HttpSource(policy, http),
+                code_exchange=TokenEndpoint(exchange),
                 migrate=migrate,
+                secrets=ports.secrets,
             )
         )
         ports.definitions.open(app.store)
+        if ports.credentials is not None:
+            ports.credentials.open(app.store, app.engine.secrets)
         ports.reservations.store = app.store
         if claims:
             await _begin_work(app, clock, stack)
@@ -160,26 +175,30 @@ class _Definitions:
 class _Ports:
     """What executors read of the store. They are built before it is opened."""
 
-    def __init__(self, connections: EnvironmentConnections) -> None:
+    def __init__(self, connections: EnvironmentConnections, secrets: SecretOpener) -> None:
         self.connections = connections
+        self.secrets = secrets
         self.definitions = _Definitions()
         self.reservations = Reservations()
         self.templates = TemplatePort()
         self.alerts = AlertPort()
+        self.credentials: CredentialKeeper | None = None
 
 
 def _executors(clock: Clock, policy: EgressPolicy, http: HttpSettings, ports: _Ports) -> Executors:
     """Return the executor of each kind of step. They share one pool of threads for user code."""
     pool = ThreadPool()
     requests = HttpExecutor(policy, http, wall=clock.wall)
-    data = CatalogActions(requests, ports.definitions.load, ports.connections)
+    ports.credentials = CredentialKeeper(TokenEndpoint(requests), node=new_id(), wall=clock.wall)
+    requests.authorizer = stored = CredentialRequests(requests, ports.credentials)
+    data = CatalogActions(requests, ports.definitions.load, ports.connections, stored)
     actions = ActionExecutor(
         registry,
         pool=pool,
         data=data,
         core=with_alerts(core_actions(ports.templates), ports.alerts),
         reservations=ports.reservations,
-        services=ActionServices(policy, http, connections=ports.connections),
+        services=ActionServices(policy, http, connections=ports.connections, secrets=ports.secrets),
         processes=Processes(isolated_modules, policy),
     )
     return {

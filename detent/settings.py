@@ -11,6 +11,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,11 +22,13 @@ FILE: Final = "detent.toml"
 #: The only tenant in this version.
 DEFAULT_TENANT: Final = 1
 #: Read by the tests, and by clients (the address of their server), but not settings.
-_FOREIGN: Final = ("DETENT_TEST_", "DETENT_URL")
+_FOREIGN: Final = ("DETENT_TEST_", "DETENT_URL", "DETENT_KEY")
 _WORDS: Final = {**dict.fromkeys(("true", "1", "yes", "on"), True), **dict.fromkeys(("false", "0", "no", "off"), False)}
 _UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 _STATUSES: Final = ("completed", "failed", "cancelled", "timeout")
 _SHORTEST_KEY: Final = 16
+_SHORTEST_SECRET: Final = 32
+_ROLES: Final = ("viewer", "operator", "editor", "admin", "instance-admin")
 
 Parse = Callable[[Any], Any]
 
@@ -52,6 +55,29 @@ def _url(value: Any) -> str:
     if not re.fullmatch(r"https?://[^\s/?#]+(/[^\s?#]*)?", _text(value)):
         raise ValueError("must be an address such as https://detent.example.org")
     return _text(value).rstrip("/")
+
+
+def _secret(value: Any) -> str:
+    if len(_text(value)) < _SHORTEST_SECRET:
+        raise ValueError(f"must have at least {_SHORTEST_SECRET} characters")
+    return _text(value)
+
+
+def _address(value: Any) -> str:
+    """Read an address as it is: an issuer is compared letter by letter, with its last slash."""
+    if not re.fullmatch(r"https://[^\s]+|http://(localhost|127\.0\.0\.1|\[::1\])([:/][^\s]*)?", _text(value)):
+        raise ValueError("must be an address with https, such as https://login.example.org; http only on this machine")
+    return _text(value)
+
+
+def _pairs(value: Any) -> tuple[tuple[str, str], ...]:
+    """Read `staff=operator,admins=admin`, or the same as a table."""
+    pairs = value.items() if isinstance(value, Mapping) else (part.rpartition("=")[::2] for part in _names(value))
+    found = tuple((str(name).strip(), str(word).strip()) for name, word in pairs)
+    for name, word in found:
+        if not name or word not in _ROLES:
+            raise ValueError(f"must be like staff=operator,admins=admin; roles are {', '.join(_ROLES)}")
+    return found
 
 
 def _flag(value: Any) -> bool:
@@ -82,6 +108,20 @@ def _seconds(least: float, most: float) -> Parse:
         return float(text)
 
     return parse
+
+
+Network = IPv4Network | IPv6Network
+
+
+def _networks(value: Any) -> tuple[Network, ...]:
+    """Read addresses and networks from a comma-separated text or a list."""
+    found: list[Network] = []
+    for name in _names(value):
+        try:
+            found.append(ip_network(name))
+        except ValueError:
+            raise ValueError(f"{name!r} is not an address or a network such as 10.0.0.0/8") from None
+    return tuple(found)
 
 
 def _names(value: Any) -> tuple[str, ...]:
@@ -138,12 +178,66 @@ class Settings:
     secret_key: str | None = _setting(
         _key, None, "signs callback URLs; without it one is generated and stored in the database", secret=True
     )
+    encryption_key: str | None = _setting(
+        _text, None, "seals secrets; several keys are separated by commas: the first seals, all open", secret=True
+    )
+    encryption_key_file: str | None = _setting(_text, None, "a file with the encryption keys, one in each line")
+    encryption_key_command: str | None = _setting(_text, None, "a command whose output is the encryption keys")
+    secret_providers: tuple[str, ...] = _setting(
+        _names, (), "where else secrets are: env:NAME, file:/run/secrets, vault:https://host/v1/kv/data/path"
+    )
     egress_allow: tuple[str, ...] = _setting(
         _names,
         (),
         "hosts and networks that steps may call in addition to public ones, such as 10.0.0.0/8,db.internal:8080",
     )
-    allow_loose_auth: bool = _setting(_flag, False, "allow the API, which has no authentication yet, on any address")
+    trusted_proxies: tuple[Network, ...] = _setting(
+        _networks,
+        (),
+        "addresses or networks of reverse proxies, such as 10.0.0.0/8, whose X-Forwarded-For counts",
+    )
+    seal_runs: bool = _setting(
+        _flag, False, "seal each run at its end, so that detent verify shows a changed journal; needs secret_key"
+    )
+    audit_retention: int = _setting(_span, 400 * 86_400, "how long the audit is stored, in seconds or as 400d")
+    allow_loose_auth: bool = _setting(
+        _flag, False, "answer requests without a key, token or session, as a caller that may do everything"
+    )
+    own_rules_only: bool = _setting(
+        _flag, False, "let callers without the role admin change only the rules that they created"
+    )
+    admin_key_file: str | None = _setting(
+        _text, None, "where the first start of `serve` writes a key of the role instance-admin, if there is none yet"
+    )
+    jwt_secret: str | None = _setting(
+        _secret, None, "verifies bearer tokens that are signed with HS256 and this secret", secret=True
+    )
+    jwt_jwks_url: str | None = _setting(
+        _address, None, "the key set (JWKS) with which bearer tokens of the issuer are verified"
+    )
+    jwt_keys_file: str | None = _setting(_text, None, "a file with such a key set, instead of its address")
+    jwt_issuer: str | None = _setting(_text, None, "the issuer (iss) that bearer tokens must have, letter by letter")
+    jwt_audience: str | None = _setting(_text, None, "the audience (aud) that bearer tokens must be for")
+    jwt_tenant_claim: str = _setting(_text, "tenant_id", "the claim of a bearer token with the name of its tenant")
+    jwt_roles_claim: str = _setting(
+        _text, "roles", "the claim of a bearer token with roles; dots lead into nested claims"
+    )
+    oidc_issuer: str | None = _setting(
+        _address, None, "the OpenID Connect provider at which people sign in, such as https://login.example.org"
+    )
+    oidc_client_id: str | None = _setting(_text, None, "the id of this Detent at that provider")
+    oidc_client_secret: str | None = _setting(
+        _text, None, "the secret of this Detent at that provider; without it PKCE alone protects the login", secret=True
+    )
+    oidc_scopes: str = _setting(_text, "openid profile email", "what is asked of that provider")
+    oidc_roles_claim: str = _setting(_text, "groups", "the claim of that provider with groups")
+    oidc_roles: tuple[tuple[str, str], ...] = _setting(
+        _pairs, (), "the roles of its groups, such as staff=operator,admins=admin; other groups have no role"
+    )
+    oidc_tenant_claim: str | None = _setting(
+        _text, None, "the claim of that provider with the name of the tenant; without this setting it is oidc_tenant"
+    )
+    oidc_tenant: str = _setting(_text, "default", "the tenant of people who sign in at that provider")
     allow_draft_execution: bool = _setting(_flag, False, "allow runs of drafts, which are not published yet")
     max_parallel_steps: int = _setting(_whole(1, 100_000), 1_000, "attempts that one node makes at once")
     max_steps_per_workflow: int = _setting(_whole(1, 1_000_000), 1_000, "how many steps a definition may have")

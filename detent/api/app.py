@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from functools import cache
 from typing import Final
 
@@ -15,6 +16,7 @@ from litestar.types import ASGIApp, Receive, Scope, Send
 
 from detent.api.context import ApiContext, context_of, put_context
 from detent.api.errors import on_detent_error, on_http_error, on_surprise
+from detent.api.openapi.access import COMPONENTS, describe_access
 from detent.api.openapi.operations import TAGS, operation_id, refusals
 from detent.api.openapi.page import DocsPage, show_openapi
 from detent.api.request import AnyRequest
@@ -42,10 +44,17 @@ from detent.api.routes import (
 )
 from detent.api.routes.catalog import connectors, imports
 from detent.api.routes.files import plans
+from detent.api.routes.identity import audit, keys, logins, sessions, tenants, users
 from detent.api.routes.rules import action_templates, alerts, entities, events, parts, rules
-from detent.api.server.guards import OriginGuard, known_hosts
+from detent.api.routes.vault import credentials, secrets
+from detent.api.server.auditor import Auditor
+from detent.api.server.guards import OriginGuard
+from detent.api.server.policy_guard import PolicyGuard, require_lines
 from detent.app import App
+from detent.auth.authenticator import Authenticator
 from detent.auth.caller import Caller, local_caller
+from detent.auth.cookies import Cookies
+from detent.auth.logins import Logins
 from detent.documents.answers import Health
 from detent.errors import DetentError, StoreError, Unavailable
 from detent.values.limits import INPUT_LIMIT
@@ -96,6 +105,8 @@ ROUTES = [
     *runs.ROUTES,
     *outlines.ROUTES,
     *overviews.ROUTES,
+    *keys.ROUTES,
+    *tenants.ROUTES,
     *run_control.ROUTES,
     *moves.ROUTES,
     *rehearsals.ROUTES,
@@ -104,10 +115,16 @@ ROUTES = [
     *topics.ROUTES,
     *connectors.ROUTES,
     *imports.ROUTES,
+    *secrets.ROUTES,
+    *audit.ROUTES,
+    *credentials.ROUTES,
     *triggers.ROUTES,
     *webhooks.ROUTES,
     *callbacks.ROUTES,
     *dead_letters.ROUTES,
+    *logins.ROUTES,
+    *users.ROUTES,
+    *sessions.ROUTES,
     live,
     ready,
     pages.show_index,
@@ -132,14 +149,17 @@ def build_routes() -> Litestar:
     def guard(app: ASGIApp) -> ASGIApp:
         return OriginGuard(app, lambda scope: context_of(scope).hosts)
 
-    return _Routes(
+    describe_access(ROUTES)
+    routes = _Routes(
         route_handlers=ROUTES,
         exception_handlers={DetentError: on_detent_error, HTTPException: on_http_error, Exception: on_surprise},
-        middleware=[guard],
+        middleware=[guard, PolicyGuard],
         request_max_body_size=INPUT_LIMIT,
         openapi_config=_openapi(),
         logging_config=None,
     )
+    require_lines(routes)
+    return routes
 
 
 def _openapi() -> OpenAPIConfig:
@@ -154,12 +174,8 @@ def _openapi() -> OpenAPIConfig:
         operation_id_creator=operation_id,
         use_handler_docstrings=True,
         tags=TAGS,
+        components=COMPONENTS,
     )
-
-
-def api_caller() -> Caller:
-    """Return the caller of every request, while the API has no authentication."""
-    return local_caller("api")
 
 
 class Api:
@@ -174,19 +190,31 @@ class Api:
         await self._routes(scope, receive, send)
 
 
-def api_of(app: App) -> Api:
-    """Build the API of a running app."""
-    caller = api_caller()
-    commands = app.commands.for_caller(caller)
-    return Api(
-        ApiContext(
-            caller=commands.caller,
-            commands=commands,
-            triggers=app.triggers.for_caller(caller),
-            feeds=app.feeds,
-            live=topics.build_hub(commands, app.feeds),
-            outage=app.engine.outage,
-            check=app.store.check,
-            hosts=known_hosts(app.base_url, loose=app.settings.allow_loose_auth),
-        )
+def api_caller() -> Caller:
+    """Return the caller of requests that this process trusts: its own, and all of them in loose mode."""
+    return local_caller("api")
+
+
+def context_for(
+    app: App,
+    authenticator: Authenticator,
+    *,
+    hosts: frozenset[str] | None,
+    sign_in: Logins | None = None,
+    auditor: Auditor | None = None,
+) -> ApiContext:
+    """Build what the requests to a running app share."""
+    return ApiContext(
+        authenticator=authenticator,
+        engine_commands=app.commands,
+        engine_triggers=app.triggers,
+        public=replace(local_caller("public"), scopes=frozenset(), via="public"),
+        feeds=app.feeds,
+        build_hub=topics.build_hub,
+        outage=app.engine.outage,
+        check=app.store.check,
+        hosts=hosts,
+        auditor=auditor or Auditor(app.store, app.engine.time.now),
+        logins=sign_in,
+        cookies=Cookies.of_url(app.base_url),
     )

@@ -1,7 +1,7 @@
-"""What the requests to one app share: its commands, bound to the caller, its feeds and its throttles.
+"""What the requests to one app share, and the commands of the caller of each request.
 
 The routes are the same for every app of a process, so they are built once and own nothing. `Api` puts the context of
-its app into the scope of each request, and the request kit reads it there.
+its app into the scope of each request. The guard puts the caller's commands there, and the request kit reads both.
 """
 
 from __future__ import annotations
@@ -12,14 +12,30 @@ from typing import Final
 
 from litestar.types import Scope
 
+from detent.api.server.auditor import Auditor
 from detent.api.server.guards import Throttle
+from detent.auth.authenticator import Authenticator
 from detent.auth.caller import Caller
-from detent.commands import Commands
-from detent.triggers.commands import TriggerCommands
+from detent.auth.cookies import Cookies
+from detent.auth.logins import Logins
+from detent.commands import Commands, EngineCommands
+from detent.triggers.commands import EngineTriggers, TriggerCommands
 from detent.views.feeds import Feeds
 from detent.views.live import LiveHub
 
 _KEY: Final = "detent"
+_CALLER_KEY: Final = "detent_caller"
+#: Callers whose commands are kept. They cost a few dozen objects each.
+_MOST_CALLERS: Final = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class CallerCommands:
+    """The commands of one caller."""
+
+    caller: Caller
+    commands: Commands
+    triggers: TriggerCommands
 
 
 @dataclass(frozen=True)
@@ -27,18 +43,46 @@ class ApiContext:
     """What the requests to one app share.
 
     `outage` returns why the engine takes no work, or `None`. `check` raises StoreError if the database does not answer.
-    `hosts` are the host names of the API; `None` allows all."""
+    `hosts` are the host names of the API; `None` allows all. `public` is the caller of addresses that are their own
+    key. `build_hub` builds the source of the live streams of a tenant. `logins` is `None` in a process that serves no
+    browsers."""
 
-    caller: Caller
-    commands: Commands
-    triggers: TriggerCommands
+    authenticator: Authenticator
+    engine_commands: EngineCommands
+    engine_triggers: EngineTriggers
+    public: Caller
     feeds: Feeds
-    live: LiveHub
+    build_hub: Callable[[Commands, Feeds], LiveHub]
     outage: Callable[[], str | None]
     check: Callable[[], Awaitable[object]]
     hosts: frozenset[str] | None
+    auditor: Auditor
+    logins: Logins | None = None
+    cookies: Cookies = Cookies(is_secure=False)  # noqa: RUF009 - it is frozen
     guesses: Throttle = field(default_factory=Throttle)
     forgeries: Throttle = field(default_factory=Throttle)
+    _bound: dict[Caller, CallerCommands] = field(default_factory=dict)
+    _hubs: dict[int, LiveHub] = field(default_factory=dict)
+
+    def bound(self, caller: Caller) -> CallerCommands:
+        """Return the commands of a caller. Those of the last callers are kept."""
+        found = self._bound.get(caller)
+        if found is None:
+            if len(self._bound) >= _MOST_CALLERS:
+                self._bound.clear()
+            found = CallerCommands(
+                caller, self.engine_commands.for_caller(caller), self.engine_triggers.for_caller(caller)
+            )
+            self._bound[caller] = found
+        return found
+
+    def live(self, tenant: int) -> LiveHub:
+        """Return the source of the live streams of a tenant, which its readers share."""
+        found = self._hubs.get(tenant)
+        if found is None:
+            commands = self.engine_commands.for_caller(Caller(tenant, "stream"))
+            found = self._hubs[tenant] = self.build_hub(commands, self.feeds)
+        return found
 
 
 def put_context(scope: Scope, context: ApiContext) -> None:
@@ -49,4 +93,15 @@ def put_context(scope: Scope, context: ApiContext) -> None:
 def context_of(scope: Scope) -> ApiContext:
     """Return the context of the app that a request was sent to."""
     found: ApiContext = scope["state"][_KEY]
+    return found
+
+
+def put_caller(scope: Scope, bound: CallerCommands) -> None:
+    """Put the commands of its caller into the scope of a request."""
+    scope["state"][_CALLER_KEY] = bound
+
+
+def caller_of(scope: Scope) -> CallerCommands:
+    """Return the commands of the caller of a request."""
+    found: CallerCommands = scope["state"][_CALLER_KEY]
     return found

@@ -10,13 +10,16 @@ import math
 import traceback
 from collections.abc import Iterable
 from typing import Any, Final
+from urllib.parse import quote
 
 import msgspec
 from litestar import Request, Response
 from litestar.exceptions import HTTPException
 
+from detent.api.context import context_of
 from detent.api.rehearsal import rehearsal_document
 from detent.api.rules import stale_document
+from detent.api.server.auditor import ERROR_KEY
 from detent.commands.rules.save import StaleRule
 from detent.documents.answers import FieldProblem
 from detent.documents.refusals import Details, Refusal
@@ -24,6 +27,7 @@ from detent.documents.rehearsal import RehearsalDocument
 from detent.documents.rules import StaleRuleDocument
 from detent.errors import (
     AlreadyActive,
+    CannotOpen,
     CommitUnknown,
     Conflict,
     DetentError,
@@ -32,6 +36,7 @@ from detent.errors import (
     LimitExceeded,
     ManagedByFiles,
     NameTaken,
+    NoEncryptionKey,
     NotConvertible,
     NotFound,
     PreconditionFailed,
@@ -43,6 +48,7 @@ from detent.errors import (
     StoreError,
     TemplateNotFound,
     TooLarge,
+    Unauthenticated,
     Unavailable,
 )
 from detent.observe import emit
@@ -57,10 +63,13 @@ _KINDS: Final[tuple[tuple[type[DetentError], tuple[int, str, str | None]], ...]]
     (RenderFailed, (400, "invalid_argument", None)),
     (NotConvertible, (400, "invalid_argument", None)),
     (InvalidInput, (400, "invalid_argument", INVALID)),
+    (Unauthenticated, (401, "unauthenticated", None)),
     (Forbidden, (403, "permission_denied", None)),
     (TemplateNotFound, (404, "not_found", "WFENG004")),
     (NotFound, (404, "not_found", None)),
     (NameTaken, (409, "conflict", None)),
+    (NoEncryptionKey, (409, "conflict", None)),
+    (CannotOpen, (409, "conflict", None)),
     (ManagedByFiles, (409, "conflict", None)),
     (AlreadyActive, (409, "conflict", None)),
     (RehearsalFailed, (409, "conflict", None)),
@@ -125,8 +134,22 @@ def refuse_callback(receipt: Receipt) -> Response[Refusal]:
 
 
 def on_detent_error(request: Request[Any, Any, Any], error: DetentError) -> Response[Refusal]:
-    """Answer an error that a command raised."""
+    """Answer an error that a command raised. A browser that is not signed in goes to the page for it."""
+    request.scope["state"][ERROR_KEY] = error
+    if isinstance(error, Unauthenticated) and _is_a_visit(request) and context_of(request.scope).logins is not None:
+        path = request.scope["path"]
+        query = request.scope["query_string"].decode("latin-1")
+        place = quote(f"{path}?{query}" if query else path, safe="")
+        up = "../" * (path.count("/") - 1) or "./"
+        found = refuse(303, "unauthenticated", error.code, error.message)
+        found.headers["Location"] = f"{up}login?next={place}"
+        return found
     return answer_of(error, request.method, request.url.path)
+
+
+def _is_a_visit(request: Request[Any, Any, Any]) -> bool:
+    """Return whether a person opens an address in a browser."""
+    return request.method == "GET" and request.headers.get("accept", "").startswith("text/html")
 
 
 def answer_of(error: Exception, method: str, path: str) -> Response[Refusal]:
@@ -139,6 +162,8 @@ def answer_of(error: Exception, method: str, path: str) -> Response[Refusal]:
     message = _outage(error) if isinstance(error, StoreError) else error.message
     wait = math.ceil(getattr(error, "retry_after", 1.0))
     headers = {"Retry-After": str(wait)} if status in (429, 503) else None
+    if status == 401:
+        headers = {"WWW-Authenticate": "Bearer"}
     run_id = error.run if isinstance(error, AlreadyActive) else None
     failed = error.rehearsal if isinstance(error, RehearsalFailed) else None
     rehearsal = None if failed is None else rehearsal_document(failed)

@@ -17,7 +17,7 @@ from urllib.parse import parse_qsl
 
 from litestar import Request
 
-from detent.api.context import context_of
+from detent.api.context import caller_of, context_of
 from detent.commands import Commands
 from detent.errors import InvalidInput, Problem
 from detent.ids import InvalidId
@@ -35,17 +35,17 @@ T = TypeVar("T")
 
 def commands(request: AnyRequest) -> Commands:
     """Return the commands, bound to the caller of a request."""
-    return context_of(request.scope).commands
+    return caller_of(request.scope).commands
 
 
 def tenant_of(request: AnyRequest) -> int:
     """Return the tenant of the caller of a request."""
-    return context_of(request.scope).caller.tenant
+    return caller_of(request.scope).caller.tenant
 
 
 def triggers(request: AnyRequest) -> TriggerCommands:
     """Return the commands on triggers, bound to the caller of a request."""
-    return context_of(request.scope).triggers
+    return caller_of(request.scope).triggers
 
 
 def feeds(request: AnyRequest) -> Feeds:

@@ -1,1 +1,1 @@
-"""Auth: every command runs as a caller, which has a tenant and a name."""
+"""Auth: who asks, what the caller may do, and the one table of what each operation needs."""

@@ -105,15 +105,24 @@ class EnvironmentConnections:
             missing = self.missing(connector, base_url, auth)
             if missing:
                 raise MissingConnection(connector, missing)
-            address = self._environ.get(variable(connector, "url")) or base_url or ""
             secrets = {name: self._environ[variable(connector, name)].strip() for name in SECRETS[auth.type]}
             more = self.named(connector)
             if auth.type is AuthType.AWS4 and (session := more.get("session_token")) is not None:
                 secrets["session_token"] = session
             region = more.get("region") or auth.region
-            made = ServiceConnection(address.strip().rstrip("/"), secrets, auth_headers(auth, secrets), region)
+            address = self.address(connector, base_url)
+            made = ServiceConnection(address, secrets, auth_headers(auth, secrets), region)
             known = self._known[key] = made, Scrubber(secrets)
         return known
+
+    def address(self, connector: str, base_url: str | None) -> str:
+        """Return where a connector is: as the operator has set it, else as its manifest says. Raise
+        MissingConnection."""
+        name = variable(connector, "url")
+        found = (self._environ.get(name) or base_url or "").strip().rstrip("/")
+        if not found:
+            raise MissingConnection(connector, (name,))
+        return found
 
     def named(self, connection: str) -> NamedConnection:
         """Return what the operator has set of a connection, which may be nothing."""

@@ -11,7 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 
@@ -21,7 +23,7 @@ from detent.catalog.action import EffectKind
 from detent.catalog.connections import ServiceConnection
 from detent.catalog.connector import AuthType, DataDefinition, KeyPlace, LinkSpec, Protocol
 from detent.catalog.request_body import InvalidParts, body_writer, scalar
-from detent.catalog.shape import ABSENT, compile_shape, path_of_body, read_path
+from detent.catalog.shape import ABSENT, LANGUAGE, compile_shape, path_of_body, read_path
 from detent.errors import Problem
 from detent.expressions import (
     Expression,
@@ -125,7 +127,7 @@ class DataAction:
         self.output = compile_shape(action.output)
         self.links = tuple(_compile_link(link) for link in action.links)
         pages = action.pagination
-        self.items = None if pages is None else compile_expression(pages.items)
+        self.items = None if pages is None else compile_expression(pages.items, language=LANGUAGE)
         self.next = None if pages is None else _condition(pages.next)
         effect, auth = action.effect, definition.auth
         self.key_field = self.key_header = None
@@ -139,6 +141,14 @@ class DataAction:
         self.is_signed = auth.type is AuthType.AWS4
         self.is_tool = action.protocol is Protocol.MCP
         self.is_series = self.is_tool or pages is not None  # of requests
+
+    @cached_property
+    def without_auth(self) -> DataAction:
+        """Return the action without the authentication of its connector: the sender adds its own."""
+        found = copy(self)
+        found.token_name = None
+        found.has_token = found.is_signed = False
+        return found
 
     def problems(self, given: Any) -> list[Problem]:
         """Return what is wrong with the parameters."""
@@ -312,11 +322,11 @@ def put_mark(parts: RequestParts, into: str, mark: Any) -> None:
 
 
 def _condition(text: str | None) -> Expression | None:
-    return None if text is None else compile_expression(text)
+    return None if text is None else compile_expression(text, language=LANGUAGE)
 
 
 def _template(value: Any) -> Template | None:
-    return None if value is None else compile_template(value)
+    return None if value is None else compile_template(value, LANGUAGE)
 
 
 def _text(template: Template | None, scope: Mapping[str, Any]) -> str | None:

@@ -10,9 +10,11 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final, Protocol
 
-from detent.expressions import Mode, compile_expression, compile_template
+from detent.expressions import SECRETS_LANGUAGE, Mode, compile_expression, compile_template
 
 ABSENT: Final = object()
+#: The expressions of manifests read no secrets: a workflow passes them in as parameters.
+LANGUAGE: Final = SECRETS_LANGUAGE - 1
 _WHOLE: Final = re.compile(r"\{\{(.*)\}\}", re.DOTALL)
 _PATH: Final = re.compile(r"\{\{\s*(with|response\.body)((?:\.[A-Za-z_]\w*)+)\s*\}\}", re.ASCII)
 _KEY: Final = ("{{ call.key }}", "{{call.key}}")
@@ -143,9 +145,9 @@ def _compile_pieces(texts: list[str], roots: list[str], paths: list[str], fill: 
 def _compile_any(text: str) -> Fill:
     whole = _WHOLE.fullmatch(text)
     if whole is not None and "{{" not in whole[1] and "}}" not in whole[1]:
-        evaluate = compile_expression(whole[1].strip(), Mode.TEMPLATE).evaluate
+        evaluate = compile_expression(whole[1].strip(), Mode.TEMPLATE, LANGUAGE).evaluate
         return lambda values: evaluate(values.scope())
-    render = compile_template(text).render
+    render = compile_template(text, LANGUAGE).render
     return lambda values: render(values.scope())
 
 

@@ -13,8 +13,20 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any, Final
 
-from detent.client.calls import Answer, Call, Pages, RetryPolicy, bare, duration, given, server_url, url_path
+from detent.client.calls import (
+    Answer,
+    Call,
+    Pages,
+    RetryPolicy,
+    ServerAddress,
+    bare,
+    duration,
+    given,
+    server_url,
+    url_path,
+)
 from detent.client.drivers import Driver
+from detent.client.identity.key_file import finder
 from detent.client.transports import HttpTransport, Transport
 from detent.documents.answers import Many
 from detent.errors import DetentError
@@ -31,6 +43,8 @@ _SHORTEST_ROUND: Final = 0.1
 
 Document = dict[str, Any]
 
+#: The value of `--key`, which every command with `--url` has.
+_FLAG: Final[dict[str, str]] = {}
 _whole: Final = bare(dict[str, Any])
 _page: Final = bare(Many[dict[str, Any]])
 
@@ -51,6 +65,10 @@ class CommandClient:
         """Raise DetentError if no engine runs: the command would wait for ever."""
         if self.has_no_engine:
             raise DetentError(f"{what} needs an engine, and none is running on this database; start `detent serve`")
+
+    def pause(self, seconds: float) -> None:
+        """Wait before the next request of a command that looks again and again."""
+        self._driver.wait(seconds)
 
     def ask(self, call: Call[Any]) -> Any:
         """Return the `data` of an answer: a document, or a list."""
@@ -90,6 +108,11 @@ class CommandClient:
                 self._driver.wait(max(0.0, _SHORTEST_ROUND - (time.monotonic() - begun)))
 
 
+def use_key(key: str) -> None:
+    """Use a key for every request of this command."""
+    _FLAG["key"] = key
+
+
 @contextmanager
 def open_client(
     settings: Settings, url: str | None, *, patience: float = PATIENCE, makes_database: bool = False
@@ -97,25 +120,33 @@ def open_client(
     """Open a client of the Detent at `url`, else of the one that owns the database, else of the database itself. The
     database must exist, unless `makes_database` is true."""
     with ExitStack() as stack:
-        url = url or _found(settings.database_url)
+        find_key = None if url is None else finder(server_url(url), _FLAG.get("key"))
         if url is None:
-            # Imported late, so that a command with an address does not load the engine.
-            from detent.cli.database import open_database
+            server = _server(settings.database_url)
+            if server is None:
+                # Imported late, so that a command with an address does not load the engine.
+                from detent.cli.database import open_database
 
-            found = stack.enter_context(open_database(settings, makes=makes_database))
-            if not isinstance(found, str):
-                yield CommandClient(found, patience)
-                return
-            url = found
-        transport = HttpTransport(server_url(url))
+                found = stack.enter_context(open_database(settings, makes=makes_database))
+                if not isinstance(found, ServerAddress):
+                    yield CommandClient(found, patience)
+                    return
+                server = found
+            url = server[0]
+
+            def find_key() -> str | None:
+                owner = _server(settings.database_url)
+                return _FLAG.get("key") or (None if owner is None else owner[1])
+
+        transport = HttpTransport(server_url(url), find_key)
         stack.callback(transport.close)
         yield CommandClient(transport, patience)
 
 
-def _found(database_url: str) -> str | None:
-    """Return the address of the process that owns the SQLite file, or `None`."""
+def _server(database_url: str) -> tuple[str, str | None] | None:
+    """Return the address of the process that owns the SQLite file and the key for it, or `None`."""
     is_file = scheme(database_url) == "sqlite"
-    return FileLock(sqlite_path(database_url)).url() if is_file else None
+    return FileLock(sqlite_path(database_url)).server() if is_file else None
 
 
 def _text(answer: Answer) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from copy import copy
 from importlib import import_module
 from typing import Any, Final
 
@@ -21,11 +22,13 @@ PACKAGES: Final = {
     "files": (
         *("init", "run", "validate", "test", "rehearse", "graph", "schema", "convert", "plan", "apply", "export"),
     ),
-    "runs": ("trigger", "runs", "logs", "eval", "resources", "dead_letters"),
+    "runs": ("trigger", "verify", "runs", "logs", "eval", "resources", "dead_letters"),
     "workflows": ("workflows", "templates", "documents"),
     "rules": ("rules", "entities", "alerts"),
     "triggers": ("triggers", "events"),
     "catalog": ("connectors", "actions"),
+    "vault": ("secrets", "credentials"),
+    "identity": ("keys", "users", "tenants", "login", "logout", "audit"),
     "node": ("dev", "serve", "worker", "migrate", "doctor"),
 }
 _PLACES: Final = {module: f"{package}.{module}" for package, modules in PACKAGES.items() for module in modules}
@@ -44,6 +47,7 @@ def command_of(name: str) -> Any:
     command: Any = typer.main.get_command(app)
     for one in (command, *commands_below(command).values()):
         one.context_settings["help_option_names"] = ["-h", "--help"]
+        _add_key_option(one)
         _say_no_type_of_switches(one)
     return command
 
@@ -51,6 +55,23 @@ def command_of(name: str) -> Any:
 def commands_below(command: Any) -> dict[str, Any]:
     """Return the subcommands of a group by name, or an empty dict if the command is not a group."""
     return dict(getattr(command, "commands", {}))
+
+
+def _add_key_option(command: Any) -> None:
+    """Add `--key` to a command that talks to a server. It is the same for all of them, so it is written once."""
+    for place, url in enumerate(command.params):
+        if "--url" in url.opts:
+            option = copy(url)  # a text too, and not required
+            option.name, option.opts, option.metavar = "api_key", ["--key"], "KEY"
+            option.help = "The key of the API; else DETENT_KEY, else that of `detent login`."
+            option.expose_value, option.callback = False, _use_key
+            command.params.insert(place + 1, option)
+            return
+
+
+def _use_key(_context: Any, _option: Any, key: str | None) -> None:
+    if key is not None:
+        import_module("detent.cli.client").use_key(key)
 
 
 def _say_no_type_of_switches(command: Any) -> None:

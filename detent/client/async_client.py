@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import Self
@@ -14,21 +14,27 @@ from detent.client.calls import Answer, Request, RetryPolicy, server_url
 from detent.client.client import (
     AsyncActionTemplates,
     AsyncAlerts,
+    AsyncAudit,
     AsyncConnectors,
     AsyncDocumentTemplates,
     AsyncEntities,
+    AsyncKeys,
     AsyncLetters,
     AsyncRules,
+    AsyncSecrets,
+    AsyncStoredCredentials,
+    AsyncTenants,
     AsyncTriggers,
     AsyncWorkflows,
     AsyncWorkflowTemplates,
-    Awaiting,
     ClientOperations,
     RunHandle,
 )
 from detent.client.drivers import AsyncDriver, Driver
 from detent.client.errors import ClientClosed, NoConnection
-from detent.client.transports import LONGEST_IDLE, AsyncStream, HttpTransport, sent_headers
+from detent.client.identity.key_file import finder
+from detent.client.operations import Awaiting
+from detent.client.transports import LONGEST_IDLE, AsyncStream, HttpTransport, sent_headers, with_key
 
 
 class AsyncClient(ClientOperations, Awaiting):
@@ -36,7 +42,8 @@ class AsyncClient(ClientOperations, Awaiting):
     and owns its connections.
 
     `timeout` is the limit of one request in seconds. A request that is safe to repeat is retried for at most `patience`
-    seconds, if no server answers or the server is unavailable. `headers` are sent with every request."""
+    seconds, if no server answers or the server is unavailable. `headers` are sent with every request. `key` is the key
+    of the API, else that of DETENT_KEY, else the one that `detent login` stored."""
 
     def __init__(
         self,
@@ -45,14 +52,23 @@ class AsyncClient(ClientOperations, Awaiting):
         timeout: float = 30.0,
         patience: float = 30.0,
         headers: Mapping[str, str] | None = None,
+        key: str | None = None,
     ) -> None:
         self.url = server_url(url)
+        self._find_key = finder(self.url, key)
         policy = RetryPolicy(timeout, patience, dict(headers or {}))
         self._sync: Driver | None = None
-        super().__init__(AsyncDriver(AiohttpTransport(self.url), policy, lambda: self._sync_driver(policy)))
+        super().__init__(
+            AsyncDriver(AiohttpTransport(self.url, self._find_key), policy, lambda: self._sync_driver(policy))
+        )
         self.workflows = AsyncWorkflows(self.driver)
         self.triggers = AsyncTriggers(self.driver)
         self.connectors = AsyncConnectors(self.driver)
+        self.keys = AsyncKeys(self.driver)
+        self.tenants = AsyncTenants(self.driver)
+        self.secrets = AsyncSecrets(self.driver)
+        self.audit = AsyncAudit(self.driver)
+        self.credentials = AsyncStoredCredentials(self.driver)
         self.dead_letters = AsyncLetters(self.driver)
         self.workflow_templates = AsyncWorkflowTemplates(self.driver)
         self.document_templates = AsyncDocumentTemplates(self.driver)
@@ -74,7 +90,7 @@ class AsyncClient(ClientOperations, Awaiting):
     def _sync_driver(self, policy: RetryPolicy) -> Driver:
         """Return the driver of `run.sync`, which blocks."""
         if self._sync is None:
-            self._sync = Driver(HttpTransport(self.url), policy)
+            self._sync = Driver(HttpTransport(self.url, self._find_key), policy)
         return self._sync
 
     async def __aenter__(self) -> Self:
@@ -89,8 +105,9 @@ class AsyncClient(ClientOperations, Awaiting):
 class AiohttpTransport:
     """HTTP to one server, on one event loop. It owns the session, which the first request opens."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, find_key: Callable[[], str | None]) -> None:
         self._url = url
+        self._key = find_key()
         self._session: aiohttp.ClientSession | None = None
 
     async def send_async(self, request: Request) -> Answer:
@@ -121,7 +138,7 @@ class AiohttpTransport:
         return await self._session.request(
             request.method,
             URL(self._url + request.target, encoded=True),
-            headers=sent_headers(request),
+            headers=with_key(sent_headers(request), self._key),
             data=request.body,
             timeout=timeout,
             allow_redirects=False,

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from itertools import count
-from typing import Any, Final, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
 
 import msgspec
@@ -98,6 +98,13 @@ def server_url(url: str | None) -> str:
     if not chosen.startswith(("http://", "https://")) or not _has_host(chosen):
         raise InvalidInput(f"{chosen!r} is not a valid address; write for example http://127.0.0.1:8080")
     return chosen
+
+
+class ServerAddress(NamedTuple):
+    """The address of the process that has a database file, and the key for it."""
+
+    url: str
+    key: str | None
 
 
 def _has_host(url: str) -> bool:

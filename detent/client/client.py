@@ -1,12 +1,11 @@
-"""`detent.Client`, whose methods block; the handles of runs; the descriptors that turn operations into methods."""
+"""`detent.Client`, whose methods block, and the handles of runs."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
-from inspect import signature
 from types import TracebackType
-from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
+from typing import Any, Concatenate, Self, overload
 
 from detent.client import (
     connectors,
@@ -22,83 +21,15 @@ from detent.client import (
 from detent.client import runs as run_calls
 from detent.client.calls import ManyAnswers, OneAnswer, RetryPolicy, server_url
 from detent.client.drivers import PROCESS, AsyncDriver, Driver
+from detent.client.identity import keys, tenants
+from detent.client.identity.key_file import finder
+from detent.client.operations import Asks, Awaiting, Blocking, Method, P, Streams, T, asks, streams
 from detent.client.transports import HttpTransport
+from detent.client.vault import credentials, secrets
 from detent.documents.runs import StartedDocument
 
-# Sync and async methods are built from one description of each operation.
-#
-# An operation is a function that describes an exchange. As an attribute of a class it becomes a method with the same
-# parameters. On a `Blocking` object the method returns the result, on an `Awaiting` object an awaitable of the result.
 
-
-P = ParamSpec("P")
-T = TypeVar("T")
-
-
-class Blocking:
-    """An object whose operations block. `about` are the first arguments of each operation, such as the id of a run."""
-
-    def __init__(self, driver: Driver, *about: str) -> None:
-        self.driver = driver
-        self.about = about
-
-
-class Awaiting:
-    """An object whose operations are awaited. `about` are the first arguments of each operation, as in `Blocking`."""
-
-    def __init__(self, driver: AsyncDriver, *about: str) -> None:
-        self.driver = driver
-        self.about = about
-
-
-class _Method(Generic[P, T]):
-    """A descriptor: an operation in the body of a class."""
-
-    def __init__(self, describe: Callable[..., T], *, given: int = 0) -> None:
-        self._describe, self.__doc__ = describe, describe.__doc__
-        known = signature(describe)
-        # `about` is not a parameter of the method.
-        self._signature = known.replace(parameters=[*known.parameters.values()][given:])
-
-    def __set_name__(self, kind: type, name: str) -> None:
-        self.__name__ = name
-
-    def bound(self, face: Blocking | Awaiting, act: Callable[[T], object]) -> Callable[P, object]:
-        def method(*args: P.args, **options: P.kwargs) -> object:
-            return act(self._describe(*face.about, *args, **options))
-
-        method.__name__, method.__doc__ = self.__name__, self.__doc__
-        method.__signature__ = self._signature  # type: ignore[attr-defined]
-        return method
-
-
-class Asks(_Method[P, OneAnswer[T]]):
-    """An operation with one answer."""
-
-    @overload
-    def __get__(self, face: None, kind: type) -> Self: ...
-    @overload
-    def __get__(self, face: Blocking, kind: type) -> Callable[P, T]: ...
-    @overload
-    def __get__(self, face: Awaiting, kind: type) -> Callable[P, Coroutine[Any, Any, T]]: ...
-    def __get__(self, face: Blocking | Awaiting | None, kind: type) -> object:
-        return self if face is None else self.bound(face, face.driver.ask)
-
-
-class Streams(_Method[P, ManyAnswers[T]]):
-    """An operation that yields answers one by one."""
-
-    @overload
-    def __get__(self, face: None, kind: type) -> Self: ...
-    @overload
-    def __get__(self, face: Blocking, kind: type) -> Callable[P, Iterator[T]]: ...
-    @overload
-    def __get__(self, face: Awaiting, kind: type) -> Callable[P, AsyncIterator[T]]: ...
-    def __get__(self, face: Blocking | Awaiting | None, kind: type) -> object:
-        return self if face is None else self.bound(face, face.driver.stream)
-
-
-class Starts(_Method[P, OneAnswer[StartedDocument]]):
+class Starts(Method[P, OneAnswer[StartedDocument]]):
     """An operation that starts a run and returns its handle."""
 
     @overload
@@ -113,14 +44,6 @@ class Starts(_Method[P, OneAnswer[StartedDocument]]):
         if isinstance(face, Blocking):
             return self.bound(face, partial(_start, face.driver))
         return self.bound(face, partial(_start_async, face.driver))
-
-
-def asks(describe: Callable[P, OneAnswer[T]]) -> Asks[P, T]:
-    return Asks(describe)
-
-
-def streams(describe: Callable[P, ManyAnswers[T]]) -> Streams[P, T]:
-    return Streams(describe)
 
 
 def starts(describe: Callable[P, OneAnswer[StartedDocument]]) -> Starts[P]:
@@ -162,6 +85,7 @@ class RunOperations:
     resolve = asks_of(run_calls.resolve)
     signal = asks_of(run_calls.signal)
     why = asks_of(run_calls.why)
+    verify = asks_of(run_calls.verify)
     outline = asks_of(run_calls.outline)
     graph = asks_of(run_calls.graph)
     step = asks_of(run_calls.step)
@@ -321,6 +245,94 @@ class AsyncConnectors(ConnectorOperations, Awaiting):
     """`client.connectors`"""
 
 
+class KeyOperations:
+    """The operations on keys of the API."""
+
+    list = streams(keys.list_all)
+    get = asks(keys.get)
+    create = asks(keys.create)
+    rotate = asks(keys.rotate)
+    revoke = asks(keys.revoke)
+
+
+class Keys(KeyOperations, Blocking):
+    """`client.keys`"""
+
+
+class AsyncKeys(KeyOperations, Awaiting):
+    """`client.keys`"""
+
+
+class TenantOperations:
+    """The operations on tenants."""
+
+    list = streams(tenants.list_all)
+    get = asks(tenants.get)
+    create = asks(tenants.create)
+    suspend = asks(tenants.suspend)
+    resume = asks(tenants.resume)
+    export = asks(tenants.export)
+    delete = asks(tenants.delete)
+
+
+class Tenants(TenantOperations, Blocking):
+    """`client.tenants`"""
+
+
+class AsyncTenants(TenantOperations, Awaiting):
+    """`client.tenants`"""
+
+
+class SecretOperations:
+    """The operations on secrets. None of them returns a value."""
+
+    list = streams(secrets.list_all)
+    get = asks(secrets.get)
+    set = asks(secrets.set_value)
+    delete = asks(secrets.delete)
+    rotate = asks(secrets.rotate)
+
+
+class Secrets(SecretOperations, Blocking):
+    """`client.secrets`"""
+
+
+class AsyncSecrets(SecretOperations, Awaiting):
+    """`client.secrets`"""
+
+
+class AuditOperations:
+    """The operations on the audit."""
+
+    list = streams(overviews.audit)
+
+
+class Audit(AuditOperations, Blocking):
+    """`client.audit`"""
+
+
+class AsyncAudit(AuditOperations, Awaiting):
+    """`client.audit`"""
+
+
+class CredentialOperations:
+    """The operations on credentials. None of them returns a sealed part."""
+
+    list = streams(credentials.list_all)
+    get = asks(credentials.get)
+    set = asks(credentials.put)
+    connect = asks(credentials.connect)
+    delete = asks(credentials.delete)
+
+
+class StoredCredentials(CredentialOperations, Blocking):
+    """`client.credentials`"""
+
+
+class AsyncStoredCredentials(CredentialOperations, Awaiting):
+    """`client.credentials`"""
+
+
 class LetterOperations:
     """The operations on dead letters."""
 
@@ -474,6 +486,7 @@ class ClientOperations:
     dry_run = asks(run_calls.dry_run)
     runs = streams(run_calls.list_all)
     run_page = asks(run_calls.list_page)
+    me = asks(overviews.me)
     counts = asks(overviews.counts)
     histogram = asks(overviews.histogram)
     search = asks(overviews.search)
@@ -497,7 +510,8 @@ class Client(ClientOperations, Blocking):
     """A client of the Detent at `url`, else at DETENT_URL, else at http://127.0.0.1:8080. It owns its connections.
 
     `timeout` is the limit of one request in seconds. A request that is safe to repeat is retried for at most `patience`
-    seconds, if no server answers or the server is unavailable. `headers` are sent with every request."""
+    seconds, if no server answers or the server is unavailable. `headers` are sent with every request. `key` is the key
+    of the API, else that of DETENT_KEY, else the one that `detent login` stored."""
 
     def __init__(
         self,
@@ -506,12 +520,19 @@ class Client(ClientOperations, Blocking):
         timeout: float = 30.0,
         patience: float = 30.0,
         headers: Mapping[str, str] | None = None,
+        key: str | None = None,
     ) -> None:
         self.url = server_url(url)
-        super().__init__(Driver(HttpTransport(self.url), RetryPolicy(timeout, patience, dict(headers or {}))))
+        transport = HttpTransport(self.url, finder(self.url, key))
+        super().__init__(Driver(transport, RetryPolicy(timeout, patience, dict(headers or {}))))
         self.workflows = Workflows(self.driver)
         self.triggers = Triggers(self.driver)
         self.connectors = Connectors(self.driver)
+        self.keys = Keys(self.driver)
+        self.tenants = Tenants(self.driver)
+        self.audit = Audit(self.driver)
+        self.secrets = Secrets(self.driver)
+        self.credentials = StoredCredentials(self.driver)
         self.dead_letters = Letters(self.driver)
         self.workflow_templates = WorkflowTemplates(self.driver)
         self.document_templates = DocumentTemplates(self.driver)

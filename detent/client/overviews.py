@@ -8,10 +8,18 @@ from typing import Final, Unpack
 from detent.client.calls import PAGE, Call, Pages, given, instant, one, page, url_path
 from detent.client.runs import RunFilter, filter_fields
 from detent.documents.lists import CountsDocument, HeroSummary, HistogramDocument, SearchDocument
+from detent.documents.overview import MeDocument
+from detent.documents.people import AuditDocument
 
+_me: Final = one(MeDocument)
 _counts: Final = one(CountsDocument)
 _histogram: Final = one(HistogramDocument)
 _found: Final = one(SearchDocument)
+
+
+def me() -> Call[MeDocument]:
+    """Return who asks, what it may do, and what the server is."""
+    return Call("GET", url_path("me"), _me)
 
 
 def counts() -> Call[CountsDocument]:
@@ -42,3 +50,31 @@ def heroes(type: str | None = None, *, prefix: str | None = None, limit: int = P
     """Yield the heroes of runs by type and id, `limit` per request."""
     query = given(type=type, prefix=prefix, limit=limit)
     return Pages(Call("GET", url_path("heroes"), page(HeroSummary), query=query))
+
+
+def audit(
+    *,
+    actor: str | None = None,
+    action: str | None = None,
+    kind: str | None = None,
+    object: str | None = None,  # noqa: A002 - the word of the API
+    outcome: str | None = None,
+    since: str | None = None,
+    until: str | None = None,
+    all_tenants: bool = False,
+    limit: int = PAGE,
+) -> Pages[AuditDocument]:
+    """Yield the rows of the audit, newest first. `since` and `until` are instants. The rows of all tenants need the
+    scope `tenants:manage`."""
+    asked = given(
+        actor=actor,
+        action=action,
+        kind=kind,
+        object=object,
+        outcome=outcome,
+        to=until,
+        all_tenants="true" if all_tenants else None,
+        limit=limit,
+        **{"from": since},
+    )
+    return Pages(Call("GET", url_path("audit"), page(AuditDocument), query=asked))

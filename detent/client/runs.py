@@ -59,6 +59,7 @@ from detent.documents.runs import (
     RunSummary,
     SignalReceipt,
     StartedDocument,
+    VerifyDocument,
     WhyDocument,
 )
 from detent.documents.triggers import EventReceipt
@@ -375,6 +376,11 @@ def signal(run: str, name: str, data: Json = None) -> Call[SignalReceipt]:
 def why(run: str) -> Call[WhyDocument]:
     """Explain why the run does not go on: what blocks it, and which steps wait for that."""
     return Call("GET", url_path("runs", run, "why"), one(WhyDocument))
+
+
+def verify(run: str) -> Call[VerifyDocument]:
+    """Say whether the run is as it was when it was sealed at its end."""
+    return Call("GET", url_path("runs", run, "verify"), one(VerifyDocument))
 
 
 def outline(run: str, *, at: int | None = None) -> Call[OutlineDocument]:

@@ -77,10 +77,21 @@ class AsyncTransport(Protocol):
     async def close_async(self) -> None: ...
 
 
+#: The status of an answer to a request without a valid key.
+_REFUSED: Final = 401
+
+
 def sent_headers(request: Request) -> dict[str, str]:
     """Return the headers of a request for a transport that can lose the answer. They include the key, if there is
     one, so that the request can be sent again."""
     return dict(request.headers) if request.key is None else {**request.headers, "Idempotency-Key": request.key}
+
+
+def with_key(headers: dict[str, str], key: str | None) -> dict[str, str]:
+    """Return the headers with a key, unless they name a caller already."""
+    if key is None or any(name.lower() == "authorization" for name in headers):
+        return headers
+    return {**headers, "Authorization": f"Bearer {key}"}
 
 
 def _reason(error: OSError | HTTPException) -> str:
@@ -95,8 +106,11 @@ class HttpTransport:
 
     can_wait = True
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, find_key: Callable[[], str | None] | None = None) -> None:
+        """Connect to a server later. `find_key` returns the key for it; it is asked again when a key is refused."""
         parts = urlsplit(url)
+        self._find_key = find_key
+        self._key = None if find_key is None else find_key()
         self._kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
         self._host, self._port, self._prefix = parts.hostname or "", parts.port, parts.path
         self._url, self._lock, self._process = url, Lock(), os.getpid()
@@ -104,11 +118,27 @@ class HttpTransport:
         self._is_closed = False
 
     def send(self, request: Request) -> Answer:
+        answer = self._send(request)
+        return self._send(request) if answer.status == _REFUSED and self._has_new_key() else answer
+
+    def _send(self, request: Request) -> Answer:
         until = time.monotonic() + request.timeout
         connection, sock = self._connected(request.timeout)
         return self._guarded(connection, lambda: self._exchange(connection, sock, request, until))
 
+    def _has_new_key(self) -> bool:
+        """Return whether there is another key than the one that was refused: the server may have restarted."""
+        found = None if self._find_key is None else self._find_key()
+        is_new = found is not None and found != self._key
+        self._key = found if is_new else self._key
+        return is_new
+
     def open_stream(self, request: Request) -> tuple[Answer, Stream | None]:
+        answer, stream = self._open_stream(request)
+        is_stale = answer.status == _REFUSED and self._has_new_key()
+        return self._open_stream(request) if is_stale else (answer, stream)
+
+    def _open_stream(self, request: Request) -> tuple[Answer, Stream | None]:
         until = time.monotonic() + request.timeout
         connection, sock = self._connected(request.timeout)
 
@@ -143,7 +173,8 @@ class HttpTransport:
 
     def _asked(self, connection: HTTPConnection, sock: socket.socket, request: Request) -> HTTPResponse:
         sock.settimeout(request.timeout)
-        connection.request(request.method, self._prefix + request.target, request.body, sent_headers(request))
+        headers = with_key(sent_headers(request), self._key)
+        connection.request(request.method, self._prefix + request.target, request.body, headers)
         return connection.getresponse()
 
     def _connected(self, timeout: float) -> tuple[HTTPConnection, socket.socket]:

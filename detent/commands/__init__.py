@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from detent.auth.caller import Caller
+from detent.auth.passwords import Passwords
 from detent.catalog.connections import EnvironmentConnections
 from detent.catalog.parameters import FindAction
 from detent.catalog.source import ConnectorSource
@@ -23,6 +24,10 @@ from detent.commands.drafts import DraftCommands
 from detent.commands.dry_run.part import DryRunCommands
 from detent.commands.files.plan import PlanCommands
 from detent.commands.hierarchy import HierarchyCommands
+from detent.commands.identity.audit import AuditCommands
+from detent.commands.identity.keys import KeyCommands
+from detent.commands.identity.people import PersonCommands, SessionCommands
+from detent.commands.identity.tenants import TenantCommands
 from detent.commands.items import ItemCommands
 from detent.commands.lists import ListCommands
 from detent.commands.moves import MoveCommands
@@ -41,12 +46,17 @@ from detent.commands.signals import SignalCommands
 from detent.commands.start import StartAnswer, StartCommands
 from detent.commands.templates.documents import DocumentTemplateCommands
 from detent.commands.templates.workflows import WorkflowTemplateCommands
+from detent.commands.vault.credentials import CredentialCommands
+from detent.commands.vault.secrets import SecretCommands
+from detent.commands.vault.waiters import CredentialWaiters
 from detent.commands.versions import VersionCommands
 from detent.commands.workflows import WorkflowCommands
 from detent.engine.engine import Engine
 from detent.forms.compiled import Limits
 from detent.instant import Instant
 from detent.steps.templates.renderer import Renderer
+from detent.vault.credential import CodeExchange
+from detent.vault.secrets import SecretOpener
 
 __all__ = ["Commands", "EngineCommands", "StartAnswer"]
 
@@ -85,8 +95,15 @@ class Commands:
         self.catalog = CatalogCommands(context, caller)
         self.imports = ImportCommands(context, caller)
         self.upgrades = UpgradeCommands(context, caller, self.workflows)
+        self.secrets = SecretCommands(context, caller)
+        self.credentials = CredentialCommands(context, caller)
         self.inbox = InboxCommands(context, caller)
         self.system = SystemCommands(context, caller, self.runs, self.workflows)
+        self.keys = KeyCommands(context, caller)
+        self.people = PersonCommands(context, caller)
+        self.sessions = SessionCommands(context, caller)
+        self.tenants = TenantCommands(context, caller)
+        self.audit = AuditCommands(context, caller, self.runs)
         self._context = context
 
     def now(self) -> Instant:
@@ -109,9 +126,12 @@ class EngineCommands:
         actions: Collection[str] | None = None,
         find_action: FindAction | None = None,
         allow_draft_execution: bool = False,
+        own_rules_only: bool = False,
         connections: EnvironmentConnections | None = None,
         renderer: Renderer | None = None,
         source: ConnectorSource | None = None,
+        code_exchange: CodeExchange | None = None,
+        base_url: str = "",
     ) -> None:
         self._context = CommandContext(
             engine,
@@ -119,14 +139,31 @@ class EngineCommands:
             actions,
             find_action=find_action,
             allow_draft_execution=allow_draft_execution,
+            own_rules_only=own_rules_only,
             connections=connections,
             renderer=renderer,
             source=source,
+            code_exchange=code_exchange,
+            base_url=base_url,
         )
         children = ChildStarts(self._context)
         engine.children.start = children.start
         engine.children.start_page = children.start_page
         engine.children.prepare_successor = children.prepare_successor
+
+    @property
+    def passwords(self) -> Passwords:
+        """Return what hashes passwords, so that logins and commands share its limit."""
+        return self._context.passwords
+
+    def awaiting_runs(self) -> CredentialWaiters:
+        """Return the poller that resumes runs whose credential is ready again."""
+        return CredentialWaiters(self._context)
+
+    @property
+    def secrets(self) -> SecretOpener:
+        """Return what opens the secrets of this process."""
+        return self._context.engine.secrets
 
     def for_caller(self, caller: Caller) -> Commands:
         """Return the commands of one caller. It costs a few objects and no read."""

@@ -12,6 +12,7 @@ from detent.commands.rerun import RerunCommands, RetryPreview, RetryVersion
 from detent.errors import Conflict, DetentError, StoreError
 from detent.ids import RUN, show
 from detent.run.status import OPEN, Status
+from detent.store.audit import note_audit, shown_filter
 from detent.store.rows import MessageKind, RunCriteria, RunRow
 
 MOST: Final = 10_000
@@ -76,6 +77,7 @@ class BulkCommands(CommandPart):
             where = replace(where, statuses=_MEANT[wish])
         matched = await self._store.count_runs(self._tenant, where=where, limit=MOST)
         result = BulkResult(wish, matched, more=matched > limit)
+        note_audit(action=str(wish), filter=shown_filter(where.given()), dry_run=dry_run)
         if dry_run:
             if wish is BulkAction.RETRY:
                 await self._preview(result, where, min(limit, MOST_PREVIEWS), version)
@@ -90,6 +92,7 @@ class BulkCommands(CommandPart):
             if not result.more:
                 break
             seen, cursor = seen + len(tried), tried[-1].id
+        note_audit(count=len(result.done))
         self._context.nudge()
         return result
 

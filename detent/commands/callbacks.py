@@ -12,6 +12,7 @@ from detent.errors import NotFound, TooLarge
 from detent.observe.failpoints import reach
 from detent.run.call import Op
 from detent.store.rows import Delivery, Receipt
+from detent.store.tenants import Owned
 from detent.values.http_body import SECRET_HEADERS
 from detent.values.limits import INPUT_LIMIT
 from detent.values.nearest import nearest
@@ -76,7 +77,7 @@ class CallbackCommands(CommandPart):
         """Receive the callback of a wait by its run and step, as `deliver` does by its token. `step` may be the name of
         a wait of a durable function. Raise NotFound if the run has no such wait."""
         row = await self._runs.row(run)
-        known = {callback.step for callback in await self._store.callbacks(row.id)}
+        known = {callback.step for callback in await self._store.callbacks(self._tenant, row.id)}
         names = [name for name in (step, f"{Op.WAIT}:{step}") if name in known]
         if not names:
             near = nearest(step, sorted(known))
@@ -85,6 +86,9 @@ class CallbackCommands(CommandPart):
         return await self._deliver((row.id, names[0]), _message(body, headers, query, encoding), message_id)
 
     async def _deliver(self, key: tuple[bytes, str], data: bytes, message_id: str | None) -> DeliveryResult:
+        redactors = self._engine.secrets.redactors
+        if redactors and (tenant := await self._store.tenant_of_run(key[0])) in redactors:
+            data = redactors[tenant].json(data)
         receipt, is_repeated = await self._context.deliveries.deliver(Delivery(*key, data, message_id))
         reach("after_delivery")
         self._context.nudge()
@@ -96,8 +100,11 @@ class CallbackCommands(CommandPart):
         if key is None:
             return None
         run, step = key
-        callback = next((row for row in await self._store.callbacks(run) if row.step == step), None)
-        row = None if callback is None else await self._store.run(self._tenant, run)
+        tenant = await self._store.tenant_of(Owned.RUN, run)  # the token is the permission, whose run it is of
+        if tenant is None:
+            return None
+        callback = next((row for row in await self._store.callbacks(tenant, run) if row.step == step), None)
+        row = None if callback is None else await self._store.run(tenant, run)
         if callback is None or row is None:
             return None
         return CallbackView(row.workflow_name, callback.step, callback.state, callback.until)

@@ -13,6 +13,7 @@ from detent.engine.prepared_start import PreparedStart
 from detent.engine.start import PreparedSuccessor, start_run
 from detent.errors import Recursion, TooDeep
 from detent.ids import RUN, WORKFLOW, show
+from detent.run.initiator import Initiator
 from detent.run.start import StartRequest
 from detent.run.state import RunFacts
 from detent.steps.child_step import inherited
@@ -39,7 +40,7 @@ class ChildStarts:
             raise TooDeep(f"it would be {child.family.depth} levels below the first run")
         if not recursion:
             await self._refuse_recursion(parent, child)
-        request = replace(child, id=run, parent=parent.id)
+        request = replace(child, id=run, parent=parent.id, initiator=_initiator(parent, child))
         await StartCommands(self._context, _caller(parent)).start(request)
 
     async def start_page(self, page: PreparedStart) -> None:
@@ -78,11 +79,17 @@ class ChildStarts:
             allow_multiple=not has_key,
         )
         request.check()
-        content = encode_input(request)
+        initiator = _initiator(run, request)
+        request = replace(request, initiator=initiator)
+        content = encode_input(request, initiator)
         ready = await self._context.workflows.current(run.tenant, request.workflow)
         check_payload(ready, request.body)
-        prepared = prepare_start(run.tenant, ready, request, content, None)
+        prepared = prepare_start(run.tenant, ready, request, content, None, initiator)
         return PreparedSuccessor(engine, node, prepared, engine.new_id())
+
+
+def _initiator(run: RunFacts, following: StartRequest) -> Initiator:
+    return run.initiator._replace(correlation=following.extra["correlation_id"])
 
 
 def _caller(run: RunFacts) -> Caller:

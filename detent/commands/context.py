@@ -9,6 +9,8 @@ from typing import Final
 import msgspec
 
 from detent.auth.caller import Caller
+from detent.auth.passwords import Passwords
+from detent.auth.scopes import Scope
 from detent.catalog.connections import EnvironmentConnections
 from detent.catalog.parameters import FindAction
 from detent.catalog.source import ConnectorSource
@@ -20,6 +22,7 @@ from detent.forms.compiled import Limits
 from detent.instant import Instant
 from detent.steps.templates.renderer import Renderer
 from detent.store.rows import MessageKind
+from detent.vault.credential import CodeExchange
 from detent.views.storage import StorageMeasure
 
 encoder: Final = msgspec.json.Encoder()
@@ -32,7 +35,8 @@ class CommandContext:
 
     `actions` are the names of code that definitions may call; `None` does not check them. `connections` says which
     connectors this process is set up for. `renderer` renders documents, and `source` reads what is imported from an
-    address; each is `None` in a process that cannot."""
+    address. `code_exchange` connects credentials, whose provider sends browsers back to `base_url`. Each is `None` in a
+    process that cannot."""
 
     def __init__(
         self,
@@ -42,9 +46,12 @@ class CommandContext:
         *,
         find_action: FindAction | None = None,
         allow_draft_execution: bool = False,
+        own_rules_only: bool = False,
         connections: EnvironmentConnections | None = None,
         renderer: Renderer | None = None,
         source: ConnectorSource | None = None,
+        code_exchange: CodeExchange | None = None,
+        base_url: str = "",
     ) -> None:
         self.engine = engine
         self.connections = connections or EnvironmentConnections({})
@@ -53,11 +60,15 @@ class CommandContext:
         self.actions = actions
         self.find_action = find_action
         self.allow_draft_execution = allow_draft_execution
+        self.own_rules_only = own_rules_only
         self.renderer = renderer
         self.source = source
+        self.code_exchange = code_exchange
+        self.base_url = base_url
         self.workflows = WorkflowCache(engine.store, engine.graphs)
         self.deliveries = Deliveries(engine.store)
         self.storage = StorageMeasure(engine.store, self.now)
+        self.passwords = Passwords()
         self.dry_runs = asyncio.Semaphore(_DRY_RUNS)
 
     def now(self) -> Instant:
@@ -81,6 +92,11 @@ class CommandPart:
         self._store = context.store
         self._caller = caller
         self._tenant = caller.tenant
+
+    def _callback_url(self, run: bytes, step: str) -> str:
+        """Return the address of a callback. Its token is a permission: a caller that may not execute sees `***`."""
+        url = self._engine.tokens.url(run, step)
+        return url if self._caller.may(Scope.EXECUTE) else f"{url.rpartition('/')[0]}/***"
 
     async def _send_many(self, runs: Sequence[bytes], kind: MessageKind, data: bytes) -> set[bytes]:
         """Send a message to many runs. Return those that received it; the others have ended."""

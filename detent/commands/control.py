@@ -109,7 +109,7 @@ class ControlCommands(CommandPart):
         return encoder.encode({"by": self._caller.name})
 
     async def _last_seq(self, row: RunRow) -> int:
-        return max((entry.seq for entry in await self._store.journal(row.id)), default=0)
+        return max((entry.seq for entry in await self._store.journal(self._tenant, row.id)), default=0)
 
     async def _send(self, row: RunRow, kind: MessageKind, data: bytes) -> None:
         if row.status in TERMINAL or not await self._store.send(self._tenant, row.id, kind, data):
@@ -139,7 +139,7 @@ class ControlCommands(CommandPart):
             await asyncio.sleep(LOOK_AGAIN)
 
     async def _was_resumed(self, run: bytes, after: int) -> bool:
-        return any(entry.kind == Kind.RESUMED for entry in await self._store.journal(run, after=after))
+        return any(entry.kind == Kind.RESUMED for entry in await self._store.journal(self._tenant, run, after=after))
 
     async def _steer(
         self,
@@ -163,7 +163,7 @@ class ControlCommands(CommandPart):
         done = False
         while not done and self._engine.clock.monotonic() < until:
             with _after_sending():
-                entries = await self._store.journal(row.id, after=seq)
+                entries = await self._store.journal(self._tenant, row.id, after=seq)
             done = any(entry.kind in (Kind.ENDED, Kind.RETRY) and entry.step == step for entry in entries)
             done = done or any(entry.kind in _OVER for entry in entries)
             if not done:

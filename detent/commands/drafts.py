@@ -35,6 +35,7 @@ from detent.forms.definition import read_definition
 from detent.forms.templates import constant_problems
 from detent.graph.check import called_actions
 from detent.planner.prepared import prepare
+from detent.store.audit import note_audit
 from detent.store.rows import DraftRow, NewDraft, SavedDraft, SavedVersion, StartCheck, Unsaved, WorkflowRow
 
 #: How often a publish is tried because the draft was saved again at that moment.
@@ -97,7 +98,9 @@ class DraftCommands(CommandPart):
         if valid and problems:
             raise InvalidDefinition(problems=problems)
         with suppress(NotFound):
-            check_lock(await self._workflows.get(draft.name), edit)
+            row = await self._workflows.get(draft.name)
+            check_lock(row, edit)
+            self._workflows.require_own(row)
         saved = await self._store.save_draft(draft, expected=expected, unpublished=unpublished, new=new)
         match saved:
             case SavedDraft():
@@ -135,6 +138,7 @@ class DraftCommands(CommandPart):
             problems=json.dumps([{"field": one.field, "message": one.message} for one in problems]),
             author=self._caller.name,
         )
+        note_audit(name)
         return draft, problems
 
     async def get(self, row: WorkflowRow) -> DraftRow:
@@ -147,6 +151,7 @@ class DraftCommands(CommandPart):
     async def discard(self, key: str, *, expected: int | None = None) -> DraftRow:
         """Delete the draft of a workflow that has a version, and return what it was."""
         row = await self._workflows.get(key)
+        self._workflows.require_own(row)
         draft = await self.get(row)
         match await self._store.drop_draft(self._tenant, row.id, expected=expected):
             case None:
@@ -185,6 +190,7 @@ class DraftCommands(CommandPart):
             if row.status == "archived":
                 raise _archived(row)
             check_lock(row, edit)
+            self._workflows.require_own(row)
             if draft is None:
                 # Read the row after the draft: a publish that removed the draft meanwhile has made its version current.
                 return await self._published(await self._workflows.get(key), activate=activate)

@@ -125,7 +125,7 @@ class ListCommands(CommandPart):
         now = self._context.now()
         found = [run_summary(row, now) for row in rows]
         if progress:
-            counts = await self._store.count_steps([row.id for row in rows])
+            counts = await self._store.count_steps(self._tenant, [row.id for row in rows])
             for row, document in zip(rows, found, strict=True):
                 ended, failed = counts.get(row.id, (0, 0))
                 total = await self._steps(row)
@@ -222,7 +222,9 @@ class ListCommands(CommandPart):
         for text, count in found.labels.items():
             for key, value in json.loads(text).items():
                 labels[key, str(value)] += count
-        names = await self._store.workflow_names([workflow for workflow, _ in workflows.most_common(_TOP)])
+        names = await self._store.workflow_names(
+            self._tenant, [workflow for workflow, _ in workflows.most_common(_TOP)]
+        )
         return FacetsDocument(
             workflows=[
                 WorkflowFacet(value=names.get(id_, ""), id=show(WORKFLOW, id_), count=count)

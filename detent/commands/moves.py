@@ -27,6 +27,7 @@ from detent.planner.prepared import Prepared
 from detent.run.journal import MAP, REFUSED, Entry, Kind, decode_data
 from detent.run.state import Phase, RunState
 from detent.run.status import OPEN, TERMINAL
+from detent.store.audit import note_audit, shown_filter
 from detent.store.rows import MessageKind, RunCriteria, RunRow
 from detent.views.runs import fold_row
 
@@ -151,6 +152,7 @@ class MoveCommands(CommandPart):
         move to those that can be moved. `report` hears how many were checked, and of how many."""
         where = replace(where, workflow=target.workflow, statuses=where.statuses or tuple(sorted(OPEN)))
         survey = MoveSurvey(target.version)
+        note_audit(filter=shown_filter(where.given()), version=target.version, dry_run=dry_run)
         survey.matched = await self._store.count_runs(self._tenant, where=where, limit=MOST)
         groups = _Groups(target, survey, self._context.now())
         count, total = 0, min(limit, survey.matched)
@@ -163,6 +165,7 @@ class MoveCommands(CommandPart):
         survey.groups.sort(key=lambda group: -len(group.runs))
         if not dry_run:
             movable = sorted(run for group in survey.groups if not group.reasons for run in group.runs)
+            note_audit(count=len(movable))
             survey.sent = len(await self._send_many(movable, MessageKind.MOVE, self._message(target)))
             self._context.nudge()
         return survey
@@ -179,7 +182,7 @@ class MoveCommands(CommandPart):
             cursor, left = rows[-1].id, left - len(rows)
 
     async def _look_at(self, rows: Sequence[RunRow], groups: _Groups) -> None:
-        journals = await self._engine.store.journals([row.id for row in rows])
+        journals = await self._store.journals_of(self._tenant, [row.id for row in rows])
         numbers = {row.id: versions_in(journals.get(row.id, ())) or [row.version] for row in rows}
         wanted = [(row.workflow, number) for row in rows for number in numbers[row.id]]
         found = await self._engine.graphs.get(wanted)
@@ -212,7 +215,7 @@ class MoveCommands(CommandPart):
         """Wait until the owner of the run has journalled the move or its refusal."""
         until = self._engine.clock.monotonic() + PATIENCE
         while self._engine.clock.monotonic() < until:
-            for entry in await self._store.journal(row.id, after=seq):
+            for entry in await self._store.journal(self._tenant, row.id, after=seq):
                 data = decode_data(entry.data)
                 if entry.kind != Kind.MOVED or data.version != found.version:
                     continue

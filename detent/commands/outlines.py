@@ -28,11 +28,12 @@ from detent.run.state import RunFacts
 from detent.run.status import TERMINAL
 from detent.store.rows import RunRow, VersionRow
 from detent.values.nearest import nearest
+from detent.views.entries import entry_document
 from detent.views.export.run_test import as_test
 from detent.views.export.text_test import as_text_test
 from detent.views.graph import graph_document, run_graph_document
 from detent.views.outline import outline_document
-from detent.views.runs import entry_document, facts_of_row
+from detent.views.runs import facts_of_row
 from detent.views.step import MASK, StepView
 from detent.views.walk import Walk, slim
 
@@ -113,11 +114,11 @@ class OutlineCommands(CommandPart):
         moment = await self._moment(run, at, step)
         row, state = moment.row, moment.walk.state
         tokens = self._engine.tokens
-        callbacks = await self._store.callbacks(row.id)
+        callbacks = await self._store.callbacks(self._tenant, row.id)
         view = StepView(moment.walk, _mask(tokens.token(row.id, "")[:_TOKEN_START]), whole=whole)
 
         def url(name: str) -> str:
-            return tokens.url(row.id, name)
+            return self._callback_url(row.id, name)
 
         def build() -> StepDetail | None:
             if step in state.history or step in state.operations:
@@ -140,7 +141,9 @@ class OutlineCommands(CommandPart):
         entries: list[Entry] = []
         size = 0
         while True:
-            piece = await self._store.journal(row.id, after=entries[-1].seq if entries else 0, limit=_FIRST_PIECE)
+            piece = await self._store.journal(
+                self._tenant, row.id, after=entries[-1].seq if entries else 0, limit=_FIRST_PIECE
+            )
             entries += piece
             size += sum(len(entry.data) for entry in piece)
             if size > LARGEST_EXPORT:
@@ -185,8 +188,7 @@ class OutlineCommands(CommandPart):
             entries = await self._read(row.id, None)  # another version may have had other names for its steps
         began, versions = await self._runs.graphs(row, entries)
         seen = entries if at is None else entries[:at]
-        tokens = self._engine.tokens
-        facts = facts_of_row(row, lambda name: tokens.url(row.id, name))
+        facts = facts_of_row(row, lambda name: self._callback_url(row.id, name))
         walk = await asyncio.to_thread(Walk, began, facts, row.opening, seen, versions)
         if walk.state.is_over and row.status not in TERMINAL:
             # It ended between the two reads. Its row was written together with its last entry.
@@ -208,7 +210,7 @@ class OutlineCommands(CommandPart):
         found: list[Entry] = []
         piece = _FIRST_PIECE
         while True:
-            rows = await self._store.journal(run, after=found[-1].seq if found else 0, limit=piece)
+            rows = await self._store.journal(self._tenant, run, after=found[-1].seq if found else 0, limit=piece)
             found += rows if keep is None else [slim(row, keep) for row in rows]
             if len(rows) < piece:
                 return found

@@ -109,7 +109,7 @@ class InboxCommands(CommandPart):
             question=None,
             created_at=as_datetime(wait.created_at),
             until=None if wait.until is None else as_datetime(wait.until),
-            url=self._engine.tokens.url(row.id, wait.step),
+            url=self._callback_url(row.id, wait.step),
             input=msgspec.Raw(body) if len(body) <= _LARGEST_INPUT else cut(body),
         )
 
@@ -120,6 +120,14 @@ class SystemCommands(CommandPart):
     def __init__(self, context: CommandContext, caller: Caller, runs: RunCommands, workflows: WorkflowCommands) -> None:
         super().__init__(context, caller)
         self._runs, self._workflows = runs, workflows
+
+    async def tenant_name(self) -> str:
+        """Return the name of the caller's tenant."""
+        return await self._store.tenant_name(self._tenant) or str(self._tenant)
+
+    async def find_tenant(self, name: str) -> int | None:
+        """Return the id of a tenant by name, `None` if it does not exist or is suspended."""
+        return await self._store.active_tenant(name)
 
     async def nodes(self) -> list[NodeDocument]:
         """Return the registered nodes, oldest first."""
@@ -182,7 +190,7 @@ class SystemCommands(CommandPart):
         if row.version:
             versions, _ = await self._engine.graphs.load([(row.id, row.version)])
             graph = next((prepared.graph for _, prepared in versions.values()), None)
-        marks = await self._store.entry_marks([one.id for one in rows], limit=_MOST_MARKS)
+        marks = await self._store.entry_marks(self._tenant, [one.id for one in rows], limit=_MOST_MARKS)
         rows = _complete(rows, marks)
         return await asyncio.to_thread(grid_document, graph, rows, marks, MOST_CELLS)
 

@@ -192,7 +192,7 @@ class RehearsalCommands(CommandPart):
         report(0, total)
         while count < SAMPLE:
             rows = await self._store.runs(self._tenant, limit=_PAGE, where=where, cursor=cursor)
-            journals = await self._engine.store.journals([row.id for row in rows])
+            journals = await self._store.journals_of(self._tenant, [row.id for row in rows])
             numbers = {row.id: versions_in(journals.get(row.id, ())) or [row.version] for row in rows}
             graphs = await self._graphs(rows, numbers)
             for row in rows:

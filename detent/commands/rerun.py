@@ -81,6 +81,7 @@ class RerunCommands(CommandPart):
 
         With the current version, results are reused by the names of the steps that this version has too."""
         row = _refuse_page(await self._runs.row(run))
+        await self._starts.require_start(show(WORKFLOW, row.workflow))
         prepared, reuse = await self._retryable(row)
         if version is RetryVersion.CURRENT:
             target = await self._context.workflows.current(self._tenant, show(WORKFLOW, row.workflow))
@@ -130,6 +131,7 @@ class RerunCommands(CommandPart):
             trigger=row.trigger,
             origin=row.id,
             origin_kind=RERUN,
+            initiator=self._starts.repeated(row),
             allow_multiple=await self._runs.was_one_of_several(row),
         )
         return await self._starts.start(request)
@@ -146,6 +148,7 @@ class RerunCommands(CommandPart):
         """Start a run that begins at a step and reuses everything that does not depend on it. The step runs again, or
         has the result `output`."""
         row = _refuse_page(await self._runs.row(run))
+        await self._starts.require_start(show(WORKFLOW, row.workflow))
         prepared, state = await self._runs.folded(row)
         index = prepared.numbers.get(step)
         key = None if index is not None else _operation(state, step)
@@ -210,6 +213,7 @@ class RerunCommands(CommandPart):
             origin=row.id,
             origin_kind=kind,
             reuse=reuse,
+            initiator=self._starts.repeated(row),
         )
         return await self._begin(request, digest)
 

@@ -19,7 +19,7 @@ from detent.documents.runs import (
 )
 from detent.engine.background import ANY_QUEUE
 from detent.errors import InvalidInput, NotFound, Problem
-from detent.expressions import ExpressionError, Reference, Template, compile_expression, compile_template
+from detent.expressions import ExpressionError, Reference, Template, compile_expression, compile_template, masked
 from detent.forms.steps.scope import StepsScope
 from detent.forms.templates import Read
 from detent.graph.check import upstream
@@ -34,14 +34,14 @@ from detent.planner.why import Reason, ReasonKind, sentence, why
 from detent.run.journal import MAP, Entry, EntryData, Kind, decode_data
 from detent.run.state import RunState
 from detent.run.status import TERMINAL, Status
-from detent.store.links import LinkPlace
+from detent.store.links import LinkPlace, LinkRow
 from detent.store.list_rows import TimelineCursor, TimelineRow
 from detent.store.protocol import CommandStore
 from detent.store.rows import NodeOffer, RunCriteria, RunRow
 from detent.values.fields import Problems, shown
 from detent.values.nearest import nearest
 from detent.views.context import context_document
-from detent.views.runs import facts_of_row, fold_row, resource_document, run_document
+from detent.views.runs import facts_of_row, fold_row, run_document
 
 EVERY = RunCriteria()
 _PAGE: Final = 200
@@ -92,15 +92,14 @@ class RunCommands(CommandPart):
 
     async def document(self, row: RunRow) -> RunDocument:
         """Return the document of a run whose row was read."""
-        entries = await self._store.journal(row.id)
+        entries = await self._store.journal(self._tenant, row.id)
         prepared, versions = await self.graphs(row, entries)
-        callbacks = await self._store.callbacks(row.id)
-        tokens, id_ = self._engine.tokens, row.id
-        url = partial(tokens.url, id_)
+        callbacks = await self._store.callbacks(self._tenant, row.id)
+        url = partial(self._callback_url, row.id)
         document = run_document(row, prepared, entries, callbacks, url, versions, now=self._context.now())
         if document.status in TERMINAL and row.status not in TERMINAL:
             # It ended between the two reads. Its row was written together with its last entry.
-            row = await self._store.run(row.tenant, id_) or row
+            row = await self._store.run(row.tenant, row.id) or row
             document = run_document(row, prepared, entries, callbacks, url, versions, now=self._context.now())
         return document
 
@@ -116,7 +115,7 @@ class RunCommands(CommandPart):
 
     async def entries(self, run: bytes, *, after: int = 0, limit: int = 100_000) -> list[Entry]:
         """Return the journal of a run after the entry `after`."""
-        return await self._store.journal(run, after=after, limit=limit)
+        return await self._store.journal(self._tenant, run, after=after, limit=limit)
 
     async def prepared(self, row: RunRow) -> Prepared:
         """Return the graph of a run: that of its current version."""
@@ -136,9 +135,9 @@ class RunCommands(CommandPart):
 
     async def folded(self, row: RunRow) -> tuple[Prepared, RunState]:
         """Return the graph of a run and its state, folded from its journal."""
-        tokens, entries = self._engine.tokens, await self._store.journal(row.id)
+        entries = await self._store.journal(self._tenant, row.id)
         prepared, versions = await self.graphs(row, entries)
-        state = fold_row(row, prepared, entries, lambda step: tokens.url(row.id, step), versions)
+        state = fold_row(row, prepared, entries, partial(self._callback_url, row.id), versions)
         return graph_of(prepared, state), state
 
     async def context(self, run: bytes) -> ContextDocument:
@@ -167,7 +166,7 @@ class RunCommands(CommandPart):
     async def resources(self, run: bytes, *, limit: int, offset: int = 0) -> tuple[list[ResourceDocument], bool]:
         """Return the resources of other systems that a run has, as it linked them, and whether there are more."""
         rows = await self._store.run_links(self._tenant, run, limit=limit + 1, offset=offset)
-        return [resource_document(row) for row in rows[:limit]], len(rows) > limit
+        return [_resource(row) for row in rows[:limit]], len(rows) > limit
 
     async def find_resources(
         self,
@@ -180,14 +179,13 @@ class RunCommands(CommandPart):
     ) -> list[ResourceDocument]:
         """Return resources that belong to runs, by system, type and id. `type_` needs `system`, and `id_` both."""
         rows = await self._store.find_links(self._tenant, limit=limit, system=system, type_=type_, id_=id_, after=after)
-        return [resource_document(row) for row in rows]
+        return [_resource(row) for row in rows]
 
     async def history(self, run: str) -> list[PastAttempt]:
         """Return the attempts of a run that are over, in the order they ended."""
         row = await self.row(run)
-        tokens = self._engine.tokens
-        facts = facts_of_row(row, lambda step: tokens.url(row.id, step))
-        entries = await self._store.journal(row.id)
+        facts = facts_of_row(row, partial(self._callback_url, row.id))
+        entries = await self._store.journal(self._tenant, row.id)
         prepared, versions = await self.graphs(row, entries)
         return history(prepared, facts, row.opening, entries, versions)
 
@@ -197,9 +195,9 @@ class RunCommands(CommandPart):
         With a step, it reads what that step could read before it ended; otherwise the whole run. Raise InvalidInput if
         there is no such step. Every problem of the expression itself is part of the document."""
         row = await self.row(run)
-        entries, tokens = await self._store.journal(row.id), self._engine.tokens
+        entries = await self._store.journal(self._tenant, row.id)
         prepared, versions = await self.graphs(row, entries)
-        facts = facts_of_row(row, lambda name: tokens.url(row.id, name))
+        facts = facts_of_row(row, partial(self._callback_url, row.id))
         tried = past_scope(prepared, facts, row.opening, entries, step, versions)
         if tried is None:
             near = nearest(step or "", [one.name for one in (await self.prepared(row)).steps])
@@ -217,7 +215,7 @@ class RunCommands(CommandPart):
         if document.error is None:
             try:
                 run_it = compiled.render if isinstance(compiled, Template) else compiled.evaluate
-                document.value = run_it(tried.scope)
+                document.value = masked(run_it(tried.scope))
             except ExpressionError as error:
                 document.error = _expression_problem("evaluation", error)
         return document
@@ -369,3 +367,16 @@ def _in_words(code: str) -> str:
         return f"the action '{code}'"
     name, _, fingerprint = name.partition("@")
     return f"the workflow '{name}'" + (f" with exactly the code {fingerprint}" if fingerprint else "")
+
+
+def _resource(row: LinkRow) -> ResourceDocument:
+    """Build the document of a resource that belongs to a run."""
+    return ResourceDocument(
+        system=row.system,
+        type=row.type,
+        id=row.id,
+        url=row.url,
+        run_id=show(RUN, row.run),
+        step=row.step,
+        linked_at=as_datetime(row.at),
+    )

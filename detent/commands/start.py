@@ -5,13 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
 
-from detent.commands.context import CommandPart, encoder
+from detent.auth.caller import Caller
+from detent.auth.scopes import Scope
+from detent.commands.context import CommandContext, CommandPart, encoder
 from detent.commands.drafts import DRAFT, DraftCommands
 from detent.commands.workflows import WorkflowCommands
 from detent.engine.cache import Startable
@@ -26,7 +29,16 @@ from detent.errors import (
     TooLarge,
     Unavailable,
 )
+from detent.ids import WORKFLOW, show
 from detent.instant import Instant
+from detent.run.initiator import (
+    NO_INITIATOR,
+    SYSTEM,
+    Initiator,
+    encode_principal,
+    given_correlation,
+    given_principal,
+)
 from detent.run.start import StartRequest
 from detent.store.rows import RunCriteria, RunRow
 from detent.values.http_body import SECRET_HEADERS
@@ -51,11 +63,18 @@ class StartAnswer:
 class StartCommands(CommandPart):
     """Commands that start runs. A run that is accepted here is durable and will end."""
 
+    def __init__(self, context: CommandContext, caller: Caller) -> None:
+        super().__init__(context, caller)
+        self._principal = None if caller.principal is None else encode_principal(caller.principal)
+
     async def start(self, request: StartRequest) -> StartAnswer:
         """Start a run of a workflow's current version, or of the version that the request names. Raise AlreadyActive if
         the workflow allows one open run per hero and there is one."""
         request.check()
-        content = encode_input(request)
+        if self._caller.workflows is not None:
+            await self.require_start(request.workflow)
+        initiator = request.initiator or self.initiator_of(request)
+        content = encode_input(request, initiator)
         start_at = request.start_at if request.delay is None else request.begins(self._context.now())
         workflows = self._context.workflows
         for _ in range(ATTEMPTS):
@@ -85,7 +104,7 @@ class StartCommands(CommandPart):
                 if current.version == ready.version and current.id == ready.id:
                     raise
                 continue
-            prepared = prepare_start(self._tenant, ready, request, content, start_at)
+            prepared = prepare_start(self._tenant, ready, request, content, start_at, initiator)
             try:
                 started = await start_run(self._engine, prepared)
             except StartRefused:
@@ -97,6 +116,34 @@ class StartCommands(CommandPart):
                 continue
             return StartAnswer(started.id, ready.id, started.status, started.started_at, True)
         raise Unavailable(f"the workflow {request.workflow[:200]!r} is being changed; try again")
+
+    async def require_start(self, workflow: str) -> None:
+        """Raise Forbidden unless the caller may start a workflow, by name or id. One that does not exist is refused in
+        the same words."""
+        if self._caller.workflows is None or workflow in self._caller.workflows:
+            return
+        known: tuple[str, ...] = ()
+        with suppress(NotFound):
+            row = await self._context.workflows.row(self._tenant, workflow)
+            known = (row.name, show(WORKFLOW, row.id))
+        self._caller.require_start(workflow, *known)
+
+    def initiator_of(self, request: StartRequest) -> Initiator:
+        """Return who initiates the run that a request asks for. Raise Forbidden if it asks for a principal that is not
+        the caller's own, and the caller may not impersonate."""
+        correlation = given_correlation(request.extra, request.headers)
+        asked = request.extra.get("principal")
+        own = self._caller.principal
+        if asked is None or asked == SYSTEM or given_principal(asked).user_id == (own or SYSTEM).user_id:
+            return Initiator(self._principal, None, correlation) if own or correlation else NO_INITIATOR
+        self._caller.require(Scope.IMPERSONATE)
+        return Initiator(encode_principal(given_principal(asked)), self._caller.name, correlation)
+
+    def repeated(self, row: RunRow) -> Initiator:
+        """Return the initiator of a run that repeats another: the same principal, and the caller if it is not that."""
+        return Initiator(
+            row.principal, None if row.principal == self._principal else self._caller.name, row.correlation
+        )
 
     async def known(self, request_id: str | None, digest: bytes, workflow: bytes | None = None) -> StartAnswer | None:
         """Return the run that the same request started before. Raise RequestIdTaken or RequestIdReused if another
@@ -155,8 +202,10 @@ class EncodedInput(NamedTuple):
     digest: bytes
 
 
-def encode_input(request: StartRequest) -> EncodedInput:
-    """Encode the input of a run. Raise InvalidInput if it is not JSON, and TooLarge."""
+def encode_input(request: StartRequest, initiator: Initiator = NO_INITIATOR) -> EncodedInput:
+    """Encode the input of a run, with the checked principal. Raise InvalidInput if it is not JSON, and TooLarge.
+
+    The digest has what the caller sent, so that another key of the same system can repeat a request."""
     headers = {name.lower(): value for name, value in request.headers.items() if name.lower() not in SECRET_HEADERS}
     try:
         body = encoder.encode(request.body)
@@ -166,6 +215,10 @@ def encode_input(request: StartRequest) -> EncodedInput:
     if len(body) + len(extra) > INPUT_LIMIT:
         raise TooLarge(f"the input has {len(body) + len(extra)} bytes; at most {INPUT_LIMIT} are allowed")
     whole = {"body": msgspec.Raw(body), "headers": headers, "query": dict(request.query), **request.extra}
+    if initiator.principal is not None:
+        whole["principal"] = msgspec.Raw(initiator.principal.encode())
+    elif request.initiator is None and "principal" in whole:
+        whole["principal"] = SYSTEM
     return EncodedInput(encoder.encode(whole), hashlib.sha256(body + b"\x00" + extra).digest())
 
 
@@ -179,7 +232,12 @@ def check_payload(ready: Startable, body: Any) -> None:
 
 
 def prepare_start(
-    tenant: int, ready: Startable, request: StartRequest, content: EncodedInput, start_at: Instant | None
+    tenant: int,
+    ready: Startable,
+    request: StartRequest,
+    content: EncodedInput,
+    start_at: Instant | None,
+    initiator: Initiator,
 ) -> PreparedStart:
     """Resolve a request to the start of one version of its workflow."""
     return PreparedStart(
@@ -208,6 +266,7 @@ def prepare_start(
         asked=request.priority is not None,
         successor_of=request.successor_of,
         family=request.family,
+        initiator=initiator,
     )
 
 

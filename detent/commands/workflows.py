@@ -10,22 +10,26 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, Final, NamedTuple
 
+from detent.auth.scopes import Scope
 from detent.catalog.parameters import check_actions
-from detent.commands.catalog.pins import MOST_NAMES, Pinned, has_probes, pin_actions
+from detent.commands.catalog.pins import MOST_NAMES, Pinned, has_credentials, has_probes, pin_actions
 from detent.commands.context import CommandPart
 from detent.commands.files.lock import ELSEWHERE, Edit, check_lock, folder_of, with_label
-from detent.errors import Conflict, InvalidDefinition, NameTaken, NotFound, PreconditionFailed, Problem
+from detent.errors import Conflict, Forbidden, InvalidDefinition, NameTaken, NotFound, PreconditionFailed, Problem
 from detent.forms.compile import FORMS, compile_document, is_live_at_save, rule_facts
 from detent.forms.compiled import Compiled, RuleFacts, TriggerDefinition, TriggerType
 from detent.forms.conversion.convert import Converted, convert
 from detent.forms.definition import read_definition
 from detent.forms.rules.entity_fields import check_fields
+from detent.forms.rules.form import FORM as RULE
 from detent.forms.schedule import next_slots
+from detent.forms.templates import used_secrets
 from detent.graph import codec
 from detent.graph.check import called_workflows, pinned_actions, pinned_versions
 from detent.graph.model import Graph
 from detent.ids import WORKFLOW, InvalidId, parse
 from detent.instant import Instant
+from detent.store.audit import note_audit
 from detent.store.rows import NewVersion, SavedVersion, Unsaved, WorkflowRow
 from detent.store.rule_rows import NewEntity
 from detent.store.trigger_rows import NewTrigger
@@ -86,7 +90,7 @@ class WorkflowCommands(CommandPart):
             if fields:
                 raise InvalidDefinition(problems=[*error.problems, *fields]) from None
             raise
-        if not compiled.code and not has_probes(compiled.graph):
+        if not compiled.code and not has_probes(compiled.graph) and not has_credentials(compiled.graph):
             return Pinned(compiled)
         served = self._engine.served.all()
         return await pin_actions(self._store, self._tenant, compiled, served, context.connections, versions)
@@ -119,6 +123,7 @@ class WorkflowCommands(CommandPart):
                 if row.status == "archived":
                     raise Conflict(f"the workflow {row.name!r} is archived; reactivate it first")
                 check_lock(row, edit)
+                self.require_own(row)
         compiled = await self._with_entity(compiled)
         return await self.store(compiled, data, replace=replace, expected=expected)
 
@@ -130,11 +135,26 @@ class WorkflowCommands(CommandPart):
         missing: list[Problem] = []
         children = await self.child_problems(compiled.name, compiled.graph, missing=missing)
         refuse_if_any(compiled, [*problems, *children, *await self.entity_problems(compiled, adds=adds_entity)])
+        compiled = await self.with_secret_warnings(compiled)
         if missing:
             place = FORMS[compiled.form].place
             words = (f"{place(one.field, compiled)}: {one.message}; until there is, the step fails" for one in missing)
             compiled = dataclasses.replace(compiled, warnings=(*compiled.warnings, *words))
         return compiled
+
+    async def with_secret_warnings(self, compiled: Compiled) -> Compiled:
+        """Return a workflow with a warning for each secret that it sends and that does not exist."""
+        used = used_secrets(compiled.graph)
+        missing = await self._engine.secrets.missing(self._tenant, used) if used else ()
+        if not missing:
+            return compiled
+        place = FORMS[compiled.form].place
+        words = (
+            f"{place(used[name], compiled)}: there is no secret {name!r}; set it with `detent secrets set {name}`, "
+            "until then the step fails"
+            for name in missing
+        )
+        return dataclasses.replace(compiled, warnings=(*compiled.warnings, *words))
 
     async def entity_problems(self, compiled: Compiled, *, adds: bool = False) -> list[Problem]:
         """Return what is wrong with the entity of a rule: it does not exist, or has not the fields that it reads.
@@ -202,6 +222,18 @@ class WorkflowCommands(CommandPart):
         """Return a workflow by its id or its name, or raise NotFound."""
         return await self._context.workflows.row(self._tenant, key)
 
+    def require_own(self, row: WorkflowRow) -> None:
+        """Raise Forbidden if callers may change only the rules that they created, and this is a rule of another one.
+
+        A caller that manages keys may change all of them."""
+        if row.form != RULE or not self._context.own_rules_only or self._caller.may(Scope.KEYS):
+            return
+        if row.created_by != self._caller.name:
+            owner = row.created_by or "an older version of Detent"
+            raise Forbidden(
+                f"the rule {row.name!r} is of {owner}: here a caller changes only rules that it created; ask an admin"
+            )
+
     async def id_of(self, key: str) -> bytes:
         """Return the id of a workflow by its id or its name, also if it was deleted and the name is not used again.
         Raise NotFound if there is none."""
@@ -226,6 +258,7 @@ class WorkflowCommands(CommandPart):
         row = await self.get(key)
         if folder_of(row) is None:
             return row
+        self.require_own(row)
         pins = pinned_actions(await asyncio.to_thread(codec.decode, row.graph))
         compiled, _ = await self.pin(row.source, versions=pins)
         if folder_in(compiled.labels) is not None:
@@ -238,6 +271,7 @@ class WorkflowCommands(CommandPart):
         """Make a version of a workflow its current one. Runs in flight stay on their version."""
         row = await self.get(key)
         check_lock(row, edit)
+        self.require_own(row)
         if number <= 0:
             raise NotFound(f"the workflow {row.name!r} has no version {number}")
         prepared, stored = await self._context.workflows.version(row, number)
@@ -281,6 +315,7 @@ class WorkflowCommands(CommandPart):
     async def _change_status(self, key: str, status: str, edit: Edit) -> WorkflowRow:
         row = await self.get(key)
         check_lock(row, edit)
+        self.require_own(row)
         slots = await self._slots(row) if status == "active" and row.status == "archived" else []
         by = self._caller.name
         before = await self._store.change_status(self._tenant, row.id, status, slots=slots, by=by)
@@ -312,6 +347,7 @@ class WorkflowCommands(CommandPart):
     async def enable(self, key: str, *, enabled: bool) -> WorkflowRow:
         """Allow runs of a workflow to be started, or forbid it."""
         row = await self.get(key)
+        self.require_own(row)
         if not await self._store.enable_workflow(self._tenant, row.id, enabled=enabled, by=self._caller.name):
             raise NotFound(f"there is no workflow {key[:200]!r}")
         self._context.workflows.forget(self._tenant, row)
@@ -322,6 +358,7 @@ class WorkflowCommands(CommandPart):
         deleted, and its runs continue. Raise Conflict if it has a form that is published, and is active."""
         row = await self.get(key)
         check_lock(row, edit)
+        self.require_own(row)
         at = await self._store.delete_workflow(self._tenant, row.id, unless_active=not is_live_at_save(row.form))
         if at is Unsaved.ACTIVE:
             raise Conflict(f"the workflow {row.name!r} is active: archive it first")
@@ -429,6 +466,7 @@ class WorkflowCommands(CommandPart):
         now = await self._store.now()
         owned = owned_trigger(compiled.trigger, self._engine.new_id(), self._tenant, id_, now)
         version = new_version(self._tenant, id_, compiled, data)
+        note_audit(version.name)
         return version._replace(owned_trigger=owned, author=self._caller.name)
 
 

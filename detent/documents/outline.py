@@ -11,6 +11,7 @@ from detent.documents.journal import EntryDocument
 from detent.documents.runs import (
     AttemptDocument,
     ItemCounts,
+    PrincipalDocument,
     ReasonDocument,
     RunDocument,
     RunSummary,
@@ -19,11 +20,14 @@ from detent.documents.runs import (
 
 
 class RunHead(RunSummary, kw_only=True, omit_defaults=True):
-    """A run without its steps, callbacks, input and output."""
+    """A run without its steps, callbacks, input and output. `principal` is left out for the system."""
 
     paused_by: str | None = None
     paused_step: str | None = None
     suspect: SuspectDocument | None = None
+    principal: PrincipalDocument | None = None
+    via: str | None = None
+    correlation_id: str | None = None
 
 
 class TryDocument(msgspec.Struct, kw_only=True, omit_defaults=True):

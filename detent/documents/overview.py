@@ -7,7 +7,7 @@ from datetime import datetime
 import msgspec
 
 from detent.documents.answers import Json
-from detent.documents.runs import RunSummary
+from detent.documents.runs import PrincipalDocument, RunSummary
 from detent.documents.triggers import FiringDocument
 
 
@@ -107,10 +107,12 @@ class StorageDocument(msgspec.Struct, kw_only=True):
 
 
 class CallerDocument(msgspec.Struct, kw_only=True):
-    """Who asks."""
+    """Who asks. `display_name` and `email` are those of a person."""
 
     name: str
     tenant: str
+    display_name: str | None = None
+    email: str | None = None
 
 
 class LimitsDocument(msgspec.Struct, kw_only=True):
@@ -123,10 +125,20 @@ class LimitsDocument(msgspec.Struct, kw_only=True):
 
 
 class MeDocument(msgspec.Struct, kw_only=True):
-    """Who asks, what it may do, and what this server is. `authenticated` is false while the API has no users."""
+    """Who asks, what it may do, and what this server is.
+
+    `role` is null for a caller whose scopes are those of no role. `workflows` are the only ones that it may start;
+    null means all. `via` says how it was identified: key, token, session, local (a process of this machine) or loose
+    (this server checks no callers). `principal` is on whose behalf its runs are started; null is the system.
+    `expires_at` is when its key, token or session ends, if it does. `authenticated` is false for loose."""
 
     caller: CallerDocument
+    role: str | None
     scopes: list[str]
+    workflows: list[str] | None
+    via: str
+    principal: PrincipalDocument | None
+    expires_at: datetime | None
     authenticated: bool
     server_time: datetime
     version: str

@@ -29,6 +29,7 @@ class RuleActionDocument(msgspec.Struct, kw_only=True):
     timeout: Json = msgspec.UNSET
     on_crash: Json = msgspec.UNSET
     rerender_on_retry: Json = msgspec.UNSET
+    sensitive: Json = msgspec.UNSET
     for_each: Json = msgspec.UNSET
     max_parallel: Json = msgspec.UNSET
     collect: Json = msgspec.UNSET

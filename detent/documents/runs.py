@@ -269,15 +269,28 @@ class ContextDocument(msgspec.Struct, kw_only=True):
     outputs: dict[str, ContextOutput]
 
 
+class PrincipalDocument(msgspec.Struct):
+    """The person or system for which a run was started."""
+
+    user_id: str
+    display_name: str | None
+    email: str | None
+
+
 class RunDocument(RunSummary, kw_only=True, omit_defaults=True):
     """A complete run. `tasks` has each step by name: status, attempts, times, and its result or error.
 
     `queued_ms` is the time from its acceptance to its first attempt, null before that. A field such as
     `cancel_requested` is in the answer to that request. The last lists and the context are in the JSON
-    if `include` names them; `more` names the lists that are not complete."""
+    if `include` names them; `more` names the lists that are not complete.
+
+    `via` is the caller that started it for another principal. `correlation_id` is that of its start."""
 
     input: dict[str, Json]
     output: Json
+    principal: PrincipalDocument
+    via: str | None
+    correlation_id: str | None
     queued_ms: float | None
     paused_by: str | None
     paused_step: str | None
@@ -297,6 +310,19 @@ class RunDocument(RunSummary, kw_only=True, omit_defaults=True):
     children: list[RunSummary] | None = None
     context: ContextDocument | None = None
     more: list[str] | None = None
+
+
+class VerifyDocument(msgspec.Struct, kw_only=True):
+    """Whether an ended run is as it was when it was sealed: `valid`, `not_sealed` or `changed`.
+
+    A change is between the entries `first` and `last` of the journal, null if that is not known."""
+
+    run_id: str
+    status: str
+    entries: int
+    reason: str | None
+    first: int | None
+    last: int | None
 
 
 class RunTree(RunSummary, kw_only=True, omit_defaults=True):

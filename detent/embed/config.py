@@ -13,8 +13,12 @@ from detent.settings import FIELDS, Settings, load_settings
 _GIVEN: Final[dict[str, Any]] = {}
 
 
-def configure(database_url: str | None = None, *, url: str | None = None, **settings: Any) -> None:
+def configure(
+    database_url: str | None = None, *, url: str | None = None, key: str | None = None, **settings: Any
+) -> None:
     """Set where Detent is: its database, or the `url` of its API. Call this once, before the first start.
+
+    `key` is the key for the API at `url`, else that of DETENT_KEY, else the one that `detent login` stored.
 
     Other settings have the names of `detent.toml`. The environment and `detent.toml` set what is not passed here. Raise
     InvalidInput if a setting is unknown or invalid.
@@ -28,6 +32,8 @@ def configure(database_url: str | None = None, *, url: str | None = None, **sett
     _GIVEN.update({name: value for name, value in given.items() if value is not None})
     if url is not None:
         _GIVEN["url"] = url
+    if key is not None:
+        _GIVEN["key"] = key
 
 
 def configured() -> Mapping[str, Any]:
@@ -37,9 +43,15 @@ def configured() -> Mapping[str, Any]:
 
 def settings_of(**more: Any) -> Settings:
     """Return the settings of this process. `more` overrides them."""
-    flags = {name: value for name, value in _GIVEN.items() if name != "url"}
+    flags = {name: value for name, value in _GIVEN.items() if name not in ("url", "key")}
     flags |= {name: value for name, value in more.items() if value is not None}
     return load_settings(flags, environ=os.environ, folder=Path.cwd()).settings
+
+
+def server_key() -> str | None:
+    """Return the key that `configure` named for the API."""
+    key = _GIVEN.get("key")
+    return None if key is None else str(key)
 
 
 def server_address() -> str | None:

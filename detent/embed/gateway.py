@@ -20,16 +20,18 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 from urllib.parse import parse_qsl, urlencode
 
-from detent.client.calls import Answer, Request, RetryPolicy, server_url
+from detent.client.calls import Answer, Request, RetryPolicy, ServerAddress, server_url
 from detent.client.drivers import PROCESS, AsyncDriver, Driver
 from detent.client.errors import NoConnection
+from detent.client.identity.key_file import finder
 from detent.client.transports import HttpTransport
-from detent.embed.config import configured, server_address, settings_of
+from detent.embed.config import configured, server_address, server_key, settings_of
 from detent.embed.request import must_be_outside
 from detent.local_apps import Resident, resident
 from detent.settings import Settings
 from detent.steps.user_code import ThreadPool
-from detent.store.url import scheme
+from detent.store.sql.sqlite.lock import FileLock
+from detent.store.url import scheme, sqlite_path
 
 if TYPE_CHECKING:
     from detent.embed.local import InProcessTransport, LocalApp
@@ -67,8 +69,8 @@ class ProcessTransport(Protocol):
 class RemoteTransport:
     """The transport to a Detent at an address, over HTTP. It blocks threads, so that aiohttp is not loaded."""
 
-    def __init__(self, url: str, threads: Threads) -> None:
-        self._http = HttpTransport(url)
+    def __init__(self, url: str, key: str | None, threads: Threads) -> None:
+        self._http = HttpTransport(url, finder(url, key))
         self._threads = threads
         self.send = self._http.send
         self.close = self._http.close
@@ -141,10 +143,14 @@ class SqliteTransport:
         from detent.embed.local import open_here
 
         with self._turn, open_here(self._settings, saves_code=True) as found:
-            if not isinstance(found, str):
+            if not isinstance(found, ServerAddress):
                 return found.send(request if found.can_wait else _without_wait(request))
-            self._remote = HttpTransport(found)
+            self._remote = HttpTransport(found.url, self._find_key)
         return self._remote.send(request)
+
+    def _find_key(self) -> str | None:
+        server = FileLock(sqlite_path(self._settings.database_url)).server()
+        return None if server is None else server[1]
 
 
 def _without_wait(request: Request) -> Request:
@@ -172,7 +178,8 @@ class Gateway:
             return self._inside(living)
         address = server_address()
         if address is not None:
-            return self._shared(address, lambda: RemoteTransport(server_url(address), self._threads))
+            url, key = server_url(address), server_key()
+            return self._shared(f"{url} {key}", lambda: RemoteTransport(url, key, self._threads))
         settings = settings_of()
         kind = SqliteTransport if scheme(settings.database_url) == "sqlite" else DatabaseTransport
         return self._shared(settings.database_url, lambda: kind(settings, self._threads))

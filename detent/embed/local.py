@@ -11,11 +11,11 @@ from threading import Thread, get_ident
 from typing import Any, Final, TypeVar
 from urllib.parse import unquote
 
-from detent.api.app import Api, api_caller, api_of
+from detent.api.app import Api, api_caller, context_for
 from detent.api.server.fast_path import FastPath
-from detent.api.server.guards import Throttle
 from detent.app import App, build_app
-from detent.client.calls import Answer, Request
+from detent.auth.authenticator import TrustedAuthenticator
+from detent.client.calls import Answer, Request, ServerAddress
 from detent.client.errors import Unavailable, refusal
 from detent.embed.request import running_loop
 from detent.errors import StoreInUse
@@ -46,12 +46,12 @@ class InProcessTransport:
         saves_code: bool = False,
     ) -> None:
         self.can_wait = can_wait
-        self._app = app
         self._loop = loop
         self._thread = thread
         self._saves_code = saves_code
-        self._commands = app.commands.for_caller(api_caller())
-        self._fast_path = FastPath(self._route, self._commands, Throttle(), None)
+        # This process has opened the database, so its requests are its operator's.
+        self._context = context_for(app, TrustedAuthenticator(api_caller()), hosts=None)
+        self._fast_path = FastPath(self._route, self._context)
         self._api: Api | None = None
 
     def send(self, request: Request) -> Answer:
@@ -108,7 +108,7 @@ class InProcessTransport:
     async def _route(self, scope: Any, receive: Any, send: Any) -> None:
         """Handle a request that the fast path does not take. The first such request builds the routes."""
         if self._api is None:
-            self._api = api_of(self._app)
+            self._api = Api(self._context)
         scope["headers"] = [_HOST, *scope["headers"]]
         await self._api(scope, receive, send)
 
@@ -118,7 +118,7 @@ class InProcessTransport:
         known = None if started is None else registry.find(unquote(started[1]))
         if known is None:
             return False
-        await self._commands.workflows.save_python(known.compiled, known.source)
+        await self._context.bound(api_caller()).commands.workflows.save_python(known.compiled, known.source)
         return True
 
 
@@ -213,7 +213,7 @@ class LocalApp:
 
 
 @contextmanager
-def open_here(settings: Settings, *, saves_code: bool = False) -> Iterator[InProcessTransport | str]:
+def open_here(settings: Settings, *, saves_code: bool = False) -> Iterator[InProcessTransport | ServerAddress]:
     """Open the database in this process and yield its transport, or yield the address of the process that has it.
 
     Raise StoreInUse if the process that has it does not serve an API.
@@ -224,7 +224,7 @@ def open_here(settings: Settings, *, saves_code: bool = False) -> Iterator[InPro
         if error.url is None:
             message = f"{error.message}. That process serves no API: use `detent serve`, or PostgreSQL or MariaDB"
             raise StoreInUse(message, pid=error.pid, url=None) from None
-        yield error.url
+        yield ServerAddress(error.url, error.key)
         return
     try:
         yield opened.transport

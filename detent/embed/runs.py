@@ -21,7 +21,7 @@ __all__ = ["RunHandle", "RunScope", "SyncRunHandle", "SyncRunScope", "runs", "sy
 
 
 @dataclass(frozen=True)
-class Scope:
+class FilteredRuns:
     """A set of runs, newest first."""
 
     which: RunFilter
@@ -63,7 +63,7 @@ class Scope:
         return list_all(limit=limit, **self.which)
 
 
-class RunScope(Scope):
+class RunScope(FilteredRuns):
     """A set of runs for event loops: `async for run in detent.runs(Signup): ...`.
 
     Each run is a summary; `detent.RunHandle(run.id)` is its handle.
@@ -88,7 +88,7 @@ class RunScope(Scope):
         return len(await self.all())
 
 
-class SyncRunScope(Scope):
+class SyncRunScope(FilteredRuns):
     """A set of runs without an event loop: `for run in detent.sync.runs(Signup): ...`."""
 
     def __iter__(self) -> Iterator[RunSummary]:

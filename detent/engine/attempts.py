@@ -8,21 +8,22 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine
 from types import CoroutineType
 from typing import Any
 
 from detent.clock import Clock
 from detent.engine.children.family import Children, StepChild
 from detent.engine.children.maps import MapWork
+from detent.engine.context import Executors
 from detent.engine.owned_run import OwnedRun
-from detent.graph.model import StepKind
 from detent.observe.failpoints import reach
 from detent.planner.calls import build_view, make_call
 from detent.run.call import FunctionPort, RunView, StepCall
 from detent.run.outcomes import Fail, Outcome
 from detent.run.plan import StartAttempt
 from detent.steps.protocol import Needs, StepExecutor
+from detent.steps.secret_calls import redacted, run_with_secrets, sealed_outcome
 from detent.steps.user_code import failure_of, run_on_loop
 
 Work = Coroutine[Any, Any, Outcome]
@@ -39,7 +40,7 @@ class Attempts:
         *,
         clock: Clock,
         slots: int,
-        executors: Mapping[StepKind, StepExecutor],
+        executors: Executors,
         may_begin: Callable[[OwnedRun, StartAttempt], bool],
         has_room: Callable[[], bool],
         ended: Callable[[OwnedRun, int, int, Outcome, float], None],
@@ -47,7 +48,8 @@ class Attempts:
         unlock: Callable[[OwnedRun], None],
         children: Children,
     ) -> None:
-        self._clock, self._slots, self._executors = clock, slots, executors
+        self._clock, self._slots, self._executors = clock, slots, executors.kinds
+        self._secrets, self._redactors = executors.secrets, executors.secrets.redactors
         self._may_begin, self._has_room, self._ended = may_begin, has_room, ended
         self._port_of, self._unlock, self._children = port_of, unlock, children
         self._maps = MapWork(children)
@@ -123,7 +125,8 @@ class Attempts:
             self._report(run, step, number, call, begun)
             return
         reach("before_effect")
-        work = _ask(executor, call)
+        names = prepared.steps[step].secrets
+        work = run_with_secrets(self._secrets, executor, call, names) if names else _ask(executor, call)
         # Check for a coroutine first: it is the common case and the cheap check. `Outcome` is a union of classes.
         if not isinstance(work, CoroutineType) and isinstance(work, Outcome):
             self._report(run, step, number, work, begun)
@@ -189,6 +192,10 @@ class Attempts:
 
     def _report(self, run: OwnedRun, step: int, number: int, outcome: Outcome, begun: float) -> None:
         reach("after_effect")
+        if self._redactors and (redactor := self._redactors.get(run.state.facts.tenant)) is not None:
+            outcome = redacted(outcome, redactor)
+        if run.prepared.steps[step].sensitive:
+            outcome = sealed_outcome(self._secrets, run.state.facts.tenant, outcome)
         self._ended(run, step, number, outcome, round((self._clock.monotonic() - begun) * 1000, 2))
 
 

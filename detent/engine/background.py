@@ -16,10 +16,13 @@ from detent.errors import StoreError
 from detent.instant import SECOND, micros
 from detent.observe import emit
 from detent.run.journal import family_in
+from detent.store.audit import AuditStore
 from detent.store.letters import LetterStore
 from detent.store.protocol import CommandStore, Hints, MaintenanceStore, NodeStore, Store
 from detent.store.rows import NO_ID, MessageKind
 from detent.store.rule_protocol import AlertStore
+from detent.store.secrets import SecretStore
+from detent.vault.secrets import SecretOpener
 
 
 class Poller(Protocol):
@@ -88,13 +91,14 @@ RETENTION_INTERVAL: Final = 60.0
 COMPACT_INTERVAL: Final = 3600.0
 
 
-class RetentionStore(MaintenanceStore, LetterStore, AlertStore, Protocol):
+class RetentionStore(MaintenanceStore, LetterStore, AlertStore, AuditStore, Protocol):
     """The verbs that retention needs."""
 
 
 class Retention:
     """The poller that deletes old runs, dead letters and resolved alerts. `keep` has pairs of (status, seconds that
-    such runs are stored), `letters` and `alerts` are how many seconds dead letters and resolved alerts are stored.
+    such runs are stored), `letters`, `alerts` and `audits` are how many seconds dead letters, resolved alerts and
+    rows of the audit are stored.
 
     If `keep` is empty, it deletes no run, and calls `tidy` of the store.
     """
@@ -108,9 +112,11 @@ class Retention:
         keep: Sequence[tuple[str, int]],
         letters: int | None = None,
         alerts: int | None = None,
+        audits: int | None = None,
     ) -> None:
         self._store, self._clock, self._keep, self._letters = store, clock, tuple(keep), letters
         self._alerts = alerts
+        self._audits = audits
         self._deleted = 0  # runs, since the last compaction
         self._compacted: float | None = None
 
@@ -130,6 +136,11 @@ class Retention:
             before = now - micros(self._alerts)
             if await self._store.prune_alerts(before=before, limit=BATCH) == BATCH:
                 return PAUSE
+        if (
+            self._audits is not None
+            and await self._store.prune_audits(now - micros(self._audits), limit=BATCH) == BATCH
+        ):
+            return PAUSE
         await self._compact_if_worth()
         await self._store.tidy()
         return RETENTION_INTERVAL
@@ -326,4 +337,46 @@ class Openings:
         archived = await self._store.archived(sorted({run.state.facts.workflow_id for run in runs}))
         for run in runs:
             self._runner.open(run, is_archived=run.state.facts.workflow_id in archived)
+        return 0.0
+
+
+# Secrets that other processes set: this node redacts them too.
+
+
+_SECRET_PAGE: Final = 500
+_SECRET_PAUSE: Final = 1.0
+#: A transaction may commit later than another one that has begun after it.
+_OVERLAP: Final = 10 * SECOND
+#: Beyond this many, a process redacts the secrets that it has opened itself.
+_MOST_SECRETS: Final = 20_000
+
+
+class SecretWatch:
+    """Reads the secrets of all tenants that were changed, every second. A value that was learned is redacted."""
+
+    name = "secrets"
+
+    def __init__(self, store: SecretStore, secrets: SecretOpener) -> None:
+        self._store = store
+        self._secrets = secrets
+        self._since: int = 0
+        self._known: dict[tuple[int, str], int] = {}
+
+    async def read_all(self) -> None:
+        """Learn every secret there is."""
+        while await self.poll() == 0.0:
+            pass
+
+    async def poll(self) -> float:
+        """Learn what has changed. Return the pause before the next look, in seconds."""
+        rows = await self._store.changed_secrets(self._since, limit=_SECRET_PAGE)
+        new = [row for row in rows if self._known.get((row.tenant, row.name)) != row.version]
+        if len(self._known) < _MOST_SECRETS:
+            self._secrets.learn(new)
+            self._known.update({(row.tenant, row.name): row.version for row in new})
+        if len(rows) < _SECRET_PAGE:
+            self._since = max(self._since, rows[-1].updated_at - _OVERLAP) if rows else self._since
+            return _SECRET_PAUSE
+        # A full page that ends at the instant where it begins would be read for ever.
+        self._since = max(rows[-1].updated_at, self._since + 1)
         return 0.0

@@ -28,6 +28,7 @@ from detent.run import events
 from detent.run.call import Op, op_of
 from detent.run.outcomes import Cancel, Finish
 from detent.run.state import Phase
+from detent.store.audit import unwritten_audit
 from detent.store.protocol import CommandStore
 from detent.store.rows import Delivery, Receipt
 
@@ -56,6 +57,10 @@ class Deliveries:
 
     async def deliver(self, delivery: Delivery) -> Answer:
         """Store a callback. Return its receipt, and whether the same message was received before."""
+        if unwritten_audit() is not None:  # its row is a part of its own transaction, not of that of a batch
+            return await self._store.deliver(
+                delivery.run, delivery.step, data=delivery.data, message_id=delivery.message_id
+            )
         answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._waiting.append((delivery, answer))
         if self._sending is None:

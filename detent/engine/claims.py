@@ -21,6 +21,7 @@ from detent.planner.moves.code import graph_of
 from detent.planner.moves.version import versions_in
 from detent.planner.prepared import Prepared
 from detent.run import events
+from detent.run.initiator import Initiator
 from detent.run.journal import Entry, family_in, placed_in
 from detent.run.state import Phase, RunFacts
 from detent.store.rows import ClaimedRun, MessageKind, hero_of
@@ -40,6 +41,7 @@ class Claims:
     ) -> None:
         self._store, self._graphs, self._time = context.store, context.graphs, context.time
         self._tuning, self._served, self._callback_url = context.tuning, context.served, context.callback_url
+        self._secrets = context.executors.secrets
         self._node, self._runner, self._committer, self._mailbox = node, runner, committer, mailbox
         self.begun = self.ended = 0  # polls
 
@@ -142,6 +144,8 @@ class Claims:
             parent=run.parent,
             workflow_id=run.workflow,
             family=None if run.parent is None else family_in(run.opening),
+            unseal=self._secrets.unsealer(run.tenant) if prepared.is_sensitive else None,
+            initiator=Initiator(run.principal, run.via, run.correlation),
         )
         if facts.family is not None and facts.family.page is not None:
             prepared = self._graphs.page((run.workflow, run.version), prepared, facts.family.page)
@@ -150,6 +154,7 @@ class Claims:
         placed = placed_in(run.opening)
         owned = OwnedRun(run.id, run.generation, graph_of(prepared, state), state, run.status, placed, run.version)
         owned.known = len(state.history)
+        owned.opening = run.opening
         # Else the children that it waits for exist: a run is parked when it has started them all.
         owned.unsure = set(state.children if run.adopted else state.unsure.intersection(state.children))
         self._runner.add(owned)

@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from detent.clock import DatabaseTime
+from detent.engine.records.seals import Sealer
 from detent.engine.tuning import Tuning
 from detent.engine.write import PendingWrite
 from detent.errors import CommitUnknown, EngineError, StartBlocked, StoreBusy, StoreError, StoreLocked, Unavailable
@@ -293,6 +294,8 @@ class Committer:
         self._store, self._node, self.epoch = store, node, epoch
         self._time, self._tuning = time, tuning
         self._durable, self._refused = durable, refused
+        #: Adds seals to the ends of runs. Most nodes have none.
+        self.sealer: Sealer | None = None
         self._queue = WriteQueue()
         self._contended = ContendedStarts(time)
         self._wake = asyncio.Event()
@@ -391,6 +394,8 @@ class Committer:
         self._batch, self._may_be_written = batch, True
         if self._since is None:
             self._since = self._time.monotonic()
+        if self.sealer is not None and flush.ends:
+            await self.sealer.seal(flush, batch, lambda: self._over is None)
         try:
             flushed = await self._send(flush, again=again, patience=patience)
         except _Overdue:

@@ -13,6 +13,7 @@ from detent.graph.codec import FEATURES
 from detent.graph.model import StepKind
 from detent.steps.protocol import StepExecutor
 from detent.store.protocol import Hints, Store
+from detent.vault.secrets import SecretOpener
 
 # The user's code that an engine can run, and the features of graphs, by the names that runs require.
 
@@ -42,6 +43,14 @@ class AvailableCode:
 
 
 @dataclass(frozen=True, slots=True)
+class Executors:
+    """What runs the attempts of a node: an executor for each kind of step, and the secrets that they may open."""
+
+    kinds: Mapping[StepKind, StepExecutor]
+    secrets: SecretOpener
+
+
+@dataclass(frozen=True, slots=True)
 class NodeContext:
     """What all nodes of one engine share. `served` has its user code; `callback_url` renders the URL of (run, step)."""
 
@@ -50,8 +59,9 @@ class NodeContext:
     time: DatabaseTime
     tuning: Tuning
     graphs: GraphCache
-    executors: Mapping[StepKind, StepExecutor]
+    executors: Executors
     served: AvailableCode
     callback_url: Callable[[bytes, str], str]
     children: Children
     hints: Hints | None = None
+    seal_key: bytes | None = None  # of a node that seals runs

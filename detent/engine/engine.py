@@ -12,7 +12,7 @@ from detent.engine.cache import GraphCache
 from detent.engine.callbacks import CallbackTokens
 from detent.engine.children.family import Children
 from detent.engine.committer import Fenced
-from detent.engine.context import AvailableCode, NodeContext
+from detent.engine.context import AvailableCode, Executors, NodeContext
 from detent.engine.node import Node
 from detent.engine.tuning import Tuning
 from detent.errors import StoreError, Unavailable
@@ -22,6 +22,8 @@ from detent.observe import emit
 from detent.steps.child_step import ChildExecutor
 from detent.steps.protocol import StepExecutor
 from detent.store.protocol import Hints, Store
+from detent.vault.sealing import Vault
+from detent.vault.secrets import SecretOpener
 
 AFTER_LOSS: Final = 0.2
 
@@ -44,7 +46,11 @@ class Engine:
         new_id: NewId,
         claims: bool = True,
         hints: Hints | None = None,
+        secrets: SecretOpener | None = None,
+        seal_key: bytes | None = None,
+        seals: bool = False,
     ) -> None:
+        self.seal_key = seal_key
         self.store, self.clock, self.tokens = store, clock, tokens
         self.tuning = tuning or Tuning()
         self.time = DatabaseTime(clock)
@@ -54,17 +60,19 @@ class Engine:
         self._executors: dict[StepKind, StepExecutor] = {ChildExecutor.kind: ChildExecutor(), **executors}
         self.children = Children(new_id, store.existing, store.run, store.journals)
         self.served = AvailableCode(serves)
+        self.secrets = secrets or SecretOpener(Vault(()))
         self._context = NodeContext(
             store,
             clock,
             self.time,
             self.tuning,
             self.graphs,
-            self._executors,
+            Executors(self._executors, self.secrets),
             self.served,
             tokens.url,
             self.children,
             hints,
+            seal_key if seals else None,
         )
         self._node: Node | None = None
         self._serving: asyncio.Task[None] | None = None

@@ -30,7 +30,10 @@ from detent.run.plan import Plan
 from detent.run.start import StartRequest
 from detent.run.state import Checkpoint, Operation
 from detent.steps.child_step import inherited
+from detent.steps.secret_calls import redacted_error
 from detent.store.rows import NewCallback
+from detent.vault.redaction import Redactor
+from detent.vault.secrets import SecretOpener
 
 # Members that are read for every entry. A member of an enum class takes fifteen times as long to load as a global.
 _CHECKPOINT: Final = Kind.CHECKPOINT
@@ -64,10 +67,12 @@ class Functions:
         children: Children,
         unlock: Callable[[OwnedRun], None],
         may_act: Callable[[], bool],
+        secrets: SecretOpener,
     ) -> None:
         self.runner, self.children, self.now = runner, children, time.now
         self.unlock, self.may_act = unlock, may_act
         self.patience = micros(tuning.park_after)
+        self.redactors = secrets.redactors
 
     def port(self, run: OwnedRun) -> EnginePort:
         """Create the port of a new attempt."""
@@ -156,9 +161,8 @@ class EnginePort:
         return _Alarm(self._functions.now, when, callback).stop
 
     def begin(self, operation: Operation, *, callback: bool = False) -> None:
-        event = events.OperationBegan(
-            operation.key, operation.attempt, operation.until, operation.child, operation.error
-        )
+        error = self._clean(operation.error)
+        event = events.OperationBegan(operation.key, operation.attempt, operation.until, operation.child, error)
         if callback:
             self._functions.open_wait(self._run, event)
         else:
@@ -166,7 +170,17 @@ class EnginePort:
 
     def end(self, checkpoint: Checkpoint, ms: float | None = None) -> None:
         key, ending, result, error, _, attempt = checkpoint
+        redactor = self._redactor()
+        if redactor is not None:
+            result, error = redactor.json(result), self._clean(error)
         self._functions.runner.handle(self._run, events.OperationEnded(key, attempt, ending, result, error, ms))
+
+    def _redactor(self) -> Redactor | None:
+        return self._functions.redactors.get(self._run.state.facts.tenant)
+
+    def _clean(self, error: StepError | None) -> StepError | None:
+        redactor = self._redactor()
+        return error if error is None or redactor is None else redacted_error(error, redactor)
 
     def claim(self, key: str, links: Sequence[Link], answered: Callable[[StepError | None], None]) -> None:
         self._functions.runner.links.claim(self._run, key, links, answered)

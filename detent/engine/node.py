@@ -17,6 +17,7 @@ from detent.engine.committer import Committer, Fenced
 from detent.engine.context import NodeContext
 from detent.engine.inbox import Mailbox
 from detent.engine.records.links import LinkOwners
+from detent.engine.records.seals import Sealer
 from detent.engine.runner import Runner
 from detent.engine.write import PendingWrite
 from detent.errors import Unavailable
@@ -50,6 +51,8 @@ class Node:
         self.committer = Committer(
             store, id_, epoch, time=time, tuning=tuning, durable=self._durable, refused=self.runner.refused
         )
+        if context.seal_key is not None:
+            self.committer.sealer = Sealer(store, context.seal_key)
         self.runner.committer = self.committer
         self.runner.nudge = self.nudge
         self.runner.moves.can_run = context.served.has

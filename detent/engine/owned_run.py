@@ -97,6 +97,7 @@ class OwnedRun(msgspec.Struct, eq=False):
     moved_as: tuple[OwnedRun, dict[int, int]] | None = None  # what replaces it after a move, and the numbers of steps
     children: Any = None  # what is known of the children of its steps, a `children.KnownChildren`
     linking: tuple[int, ...] = ()  # steps that succeeded, and whose links are being claimed
+    opening: bytes | None = None  # of its row, for its seal
     successor: Any = None  # the run that a durable function is about to continue as, a `write.Successor`
 
     def wait_name(self, wait: int | str) -> str:

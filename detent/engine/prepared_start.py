@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from detent.instant import Instant
 from detent.planner.prepared import Prepared
 from detent.planner.reuse import Reuse
+from detent.run.initiator import NO_INITIATOR, Initiator
 from detent.run.journal import Family
 from detent.store.rows import StartCheck
 
@@ -49,3 +50,4 @@ class PreparedStart:
     successor_of: bytes | None = None
     family: Family | None = None
     expires_at: Instant | None = None  # of a page of a map: when its parent expires
+    initiator: Initiator = NO_INITIATOR

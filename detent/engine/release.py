@@ -270,6 +270,7 @@ class VersionMoves:
         names = moving.wish.names
         run = OwnedRun(old.id, old.generation, moving.prepared, state, str(state.status), old.placed)
         run.version, run.read, run.unsure = moving.wish.version, old.read, old.unsure
+        run.opening = old.opening
         same = {}
         for step in old.prepared.steps:
             mapped = numbers.get(names.get(step.name, step.name))

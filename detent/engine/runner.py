@@ -6,7 +6,7 @@ can leave memory. Nothing here waits for the database.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
 
@@ -25,6 +25,7 @@ from detent.engine.children.family import (
     starting_event,
 )
 from detent.engine.committer import Committer
+from detent.engine.context import Executors
 from detent.engine.functions import Functions, carried, continuation, timed_out
 from detent.engine.owned_run import EndWaiters, Locks, OwnedRun, Placement, queue_and_priority
 from detent.engine.records.letters import poison_letters
@@ -35,7 +36,6 @@ from detent.engine.timers import Timers
 from detent.engine.tuning import Tuning
 from detent.engine.write import ROW_BYTES, PendingWrite, Successor, emit_end, emit_trouble
 from detent.errors import StoreError
-from detent.graph.model import StepKind
 from detent.instant import micros
 from detent.observe import emit, heard
 from detent.planner.advance import advance, is_wanted, put_back, put_off, take_ready
@@ -47,7 +47,6 @@ from detent.run.outcomes import Continued, Done, Outcome, Suspend
 from detent.run.plan import NOTHING, Plan, StartAttempt
 from detent.run.stage import NO_STAGE
 from detent.run.state import Phase, RunState
-from detent.steps.protocol import StepExecutor
 from detent.store.rows import End, Flushed, NewCallback, Park
 
 _ADOPTED, _ENDED = Kind.ADOPTED, Kind.ENDED  # read for every entry; a member of an enum class is slow to load
@@ -77,7 +76,7 @@ class Runner:
         clock: Clock,
         time: DatabaseTime,
         tuning: Tuning,
-        executors: Mapping[StepKind, StepExecutor],
+        executors: Executors,
         may_act: Callable[[], bool],
         children: Children,
     ) -> None:
@@ -89,7 +88,7 @@ class Runner:
         )
         self.new_id = children.new_id
         self.links = LinkClaims(self, self._attempt_ended)
-        self._functions = Functions(self, time, tuning, children, self._locks.give_back, may_act)
+        self._functions = Functions(self, time, tuning, children, self._locks.give_back, may_act, executors.secrets)
         self._attempts = Attempts(
             clock=clock,
             slots=tuning.slots,
@@ -442,6 +441,7 @@ class Runner:
         prepared = graph_of(old.prepared, state)
         run = OwnedRun(old.id, old.generation, prepared, state, old.row_status, old.placed, old.version, read=old.read)
         run.unsure = old.unsure
+        run.opening = old.opening
         self.drop(old)
         self.owned[run.id] = run
         if old.stopping is not None:
@@ -595,5 +595,5 @@ class Runner:
 
     def _notify_end(self, write: PendingWrite) -> None:
         assert write.end is not None
-        emit_end(write.end)
+        emit_end(write.end, write.owned)
         self.awaited.has_ended(write.run)

@@ -32,8 +32,10 @@ from detent.run.plan import NOTHING, Plan
 from detent.run.stage import NO_STAGE
 from detent.run.state import Checkpoint, RunFacts, RunState
 from detent.run.status import Status
+from detent.store.audit import unwritten_audit
 from detent.store.protocol import CommandStore
 from detent.store.rows import NewCallback, NewRun, RunRow, StartCheck, hero_of, released_key
+from detent.vault.secrets import SecretOpener
 
 #: How far in the future a start may be.
 LATEST: Final = 10 * 365 * 86_400 * SECOND
@@ -68,10 +70,15 @@ async def start_run(engine: Engine, request: PreparedStart) -> AcceptedRun:
         raise Unavailable(f"{node.committer.outage()}; nothing was written, try again")
     write, started = _prepare(engine, node, request)
     write.done = asyncio.get_running_loop().create_future()
+    audit = unwritten_audit()
+    if audit is not None:
+        write.audit = audit.row()
     node.committer.add(write)
     flushed = await write.done
     if started.id in flushed.refused:
         raise StartRefused
+    if audit is not None:
+        audit.is_written = True
     reach("after_start")
     emit("run.started", run=started.id, workflow=request.name)
     return started
@@ -113,7 +120,7 @@ def _prepare(engine: Engine, node: Node, request: PreparedStart) -> tuple[Pendin
         problem = Problem("start_at", "lies more than ten years ahead")
         raise InvalidInput(f"the run cannot be started: {problem}", [problem])
     begins = request.start_at if later and request.start_at else now
-    facts = _facts(request, request.id or engine.new_id(), begins, engine.tokens.url)
+    facts = _facts(request, request.id or engine.new_id(), begins, engine.tokens.url, engine.secrets)
     state = request.prepared.new_state(facts, keeps_results=False)
     opened = _open(request, state, facts.started_at, now, later=later)
     plan = opened.plan
@@ -123,7 +130,7 @@ def _prepare(engine: Engine, node: Node, request: PreparedStart) -> tuple[Pendin
     if not owned and not later and not plan.start:
         kind, step = stage_of(request.prepared, state) or NO_STAGE
         row = row._replace(stage=kind, stage_step=step)
-    run = _build_owned(request, state) if owned else None
+    run = _build_owned(request, state, row.opening) if owned else None
     size = ROW_BYTES + len(request.input) + sum(ROW_BYTES + len(entry.data) for entry in opened.entries)
     write = PendingWrite(facts.id, run, plan, size, start=row, entries=opened.entries)
     write.callbacks = _callbacks(request, facts.id)
@@ -137,10 +144,17 @@ def _prepare(engine: Engine, node: Node, request: PreparedStart) -> tuple[Pendin
     return write, AcceptedRun(facts.id, facts.started_at, ended, Status(row.status))
 
 
-def _build_owned(request: PreparedStart, state: RunState) -> OwnedRun:
-    placed, known = _placed(request), len(state.history)
+def _build_owned(request: PreparedStart, state: RunState, opening: bytes | None) -> OwnedRun:
     return OwnedRun(
-        state.facts.id, 1, request.prepared, state, placed=placed, version=request.version, pending=1, known=known
+        state.facts.id,
+        1,
+        request.prepared,
+        state,
+        placed=_placed(request),
+        version=request.version,
+        pending=1,
+        known=len(state.history),
+        opening=opening,
     )
 
 
@@ -184,7 +198,13 @@ def _callbacks(request: PreparedStart, run: bytes) -> list[NewCallback]:
     ]
 
 
-def _facts(request: PreparedStart, run: bytes, begins: Instant, url: Callable[[bytes, str], str]) -> RunFacts:
+def _facts(
+    request: PreparedStart,
+    run: bytes,
+    begins: Instant,
+    url: Callable[[bytes, str], str],
+    secrets: SecretOpener | None = None,
+) -> RunFacts:
     duration = request.prepared.graph.max_duration
     return RunFacts(
         id=run,
@@ -198,6 +218,8 @@ def _facts(request: PreparedStart, run: bytes, begins: Instant, url: Callable[[b
         parent=request.parent,
         workflow_id=request.workflow,
         family=request.family,
+        unseal=secrets.unsealer(request.tenant) if secrets is not None and request.prepared.is_sensitive else None,
+        initiator=request.initiator,
     )
 
 
@@ -270,6 +292,9 @@ def _row(
         check=request.check,
         active_key=request.active_key,
         successor_of=request.successor_of,
+        principal=request.initiator.principal,
+        via=request.initiator.via,
+        correlation=request.initiator.correlation,
     )
 
 

@@ -10,11 +10,13 @@ import msgspec
 from detent.engine.owned_run import OwnedRun
 from detent.graph.model import Ending
 from detent.observe import emit
+from detent.run.initiator import NO_INITIATOR, read_principal
 from detent.run.journal import Entry, Kind, decode_data
 from detent.run.outcomes import StepError
 from detent.run.plan import Plan, StartAttempt
 from detent.run.state import Checkpoint
 from detent.run.status import Status
+from detent.store.audit import AuditRow
 from detent.store.letters import NewLetter
 from detent.store.rows import Activation, End, Flush, Flushed, Message, NewCallback, NewRun, Park
 
@@ -47,6 +49,7 @@ class PendingWrite(msgspec.Struct, eq=False):
     successor: PendingWrite | None = None  # the start of the run that continues the one that ends here
     claim: Any = None  # of resource links, a `records.links.LinkClaim`
     letters: tuple[NewLetter, ...] = ()
+    audit: AuditRow | None = None  # of the command that starts the run
 
     def rows(self) -> int:
         own = 1 + len(self.callbacks) + len(self.entries) + len(self.messages) + len(self.plan.activate)
@@ -98,6 +101,8 @@ class PendingWrite(msgspec.Struct, eq=False):
             flush.links.extend(self.claim.rows)
         if self.letters:
             flush.letters.extend(self.letters)
+        if self.audit is not None:
+            flush.audits.append((self.run, self.audit))
 
 
 class Successor(Protocol):
@@ -149,11 +154,17 @@ def emit_trouble(run: bytes, entry: Entry) -> None:
         emit("step.retry", run=run, **facts)
 
 
-def emit_end(end: End) -> None:
-    """Report that a run has ended. Report a failure as an event of its own too."""
+def emit_end(end: End, run: OwnedRun | None) -> None:
+    """Report that a run has ended. Report a failure as an event of its own too, with who initiated the run."""
     emit("run.ended", run=end.run, status=end.status)
     if end.status in (Status.FAILED, Status.TIMEOUT):
-        emit("run.failed", run=end.run, status=end.status, error=end.error)
+        emit("run.failed", run=end.run, status=end.status, error=end.error, **_initiator(run))
+
+
+def _initiator(run: OwnedRun | None) -> dict[str, str]:
+    initiator = NO_INITIATOR if run is None else run.state.facts.initiator
+    found = {} if initiator.principal is None else {"principal": read_principal(initiator.principal).user_id}
+    return found if initiator.correlation is None else {**found, "correlation": initiator.correlation}
 
 
 def _error(error: StepError | None) -> dict[str, Any]:

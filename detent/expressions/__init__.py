@@ -36,6 +36,14 @@ Revision 2 of the language adds to this:
 
 Revision 3 adds `fromEntries`, which builds an object of keys and values.
 
+Revision 4 adds secrets, and `basic`:
+
+    "Bearer {{ secrets.STRIPE_KEY }}"        {{ basic('detent', secrets.DB_PASSWORD) }}
+
+- `secrets.NAME` is a value of its own type that only the executor of a step opens (`sealed`). It can be sent, alone or
+  inside a text, chosen by `?:`, put into an array or an object, and passed to `base64 basic hmac json urlEncode`.
+  Everything else refuses it when the expression is compiled, and so does every condition.
+
 It stays total. The source limits how many nodes there are. Each call of an arrow pays for the nodes of its body, so
 nested arrows share the one budget of the evaluation. What builds an array, an object or a text pays for it before it
 is built.
@@ -65,6 +73,7 @@ from detent.expressions.functions import FUNCTIONS
 from detent.expressions.lexer import tokenize
 from detent.expressions.parser import LANGUAGE, Reference, parse
 from detent.expressions.paths import Evaluate, Key, Reading, Scope, follow
+from detent.expressions.sealed import SECRETS, SECRETS_LANGUAGE, Sealed, is_secret_name, masked, sealed_names
 from detent.expressions.template import (
     ResolvedHole,
     Template,
@@ -73,6 +82,7 @@ from detent.expressions.template import (
     language_of_text,
     resolve_holes,
     template_problems,
+    unsealed,
 )
 from detent.expressions.values import SCALARS, Deferred, Headers, Truncated, measured, truthy
 from detent.values.limits import SOURCE_LIMIT
@@ -81,6 +91,8 @@ __all__ = [
     "FUNCTIONS",
     "LANGUAGE",
     "NOW",
+    "SECRETS",
+    "SECRETS_LANGUAGE",
     "SEED",
     "Deferred",
     "EvaluationError",
@@ -93,6 +105,7 @@ __all__ = [
     "Reference",
     "ResolvedHole",
     "Scope",
+    "Sealed",
     "SyntaxProblem",
     "Template",
     "Truncated",
@@ -101,12 +114,16 @@ __all__ = [
     "compile_expression",
     "compile_template",
     "examine_template",
+    "is_secret_name",
     "iso_text",
     "keep_compiled",
     "language_of_text",
+    "masked",
     "read_known",
     "resolve_holes",
+    "sealed_names",
     "template_problems",
+    "unsealed",
 ]
 
 

@@ -24,13 +24,19 @@ from detent.expressions.parser import (
     Object,
     Parameter,
     Path,
+    Secret,
 )
 from detent.expressions.paths import Evaluate, Key, Reading, Scope, as_key, follow, static_path
-from detent.expressions.values import NUMBERS, equal, truthy
+from detent.expressions.sealed import LATE_FUNCTIONS, LateCall, Sealed, SecretName
+from detent.expressions.values import NUMBERS, equal, settled, truthy
 from detent.values.limits import NESTING_LIMIT
 
 #: What now() or uuid() costs, in the work of one node.
 CONTEXT_WORK = 4
+_MISPLACED = (
+    "a secret is sent as it is and nothing else can read it; write {{{{secrets.{0}}}}} in a parameter of a step, alone "
+    "or inside a text, or as an argument of base64(), basic(), hmac(), json() or urlEncode()"
+)
 
 
 class Mode(Enum):
@@ -46,18 +52,27 @@ class _Context:
     lenient: bool = False
     depth: int = 0
     arrows: int = 0  # around the node
+    may_have_secrets: bool = False
 
 
-def build(node: Node, mode: Mode) -> Evaluate:
-    """Return the function that evaluates a tree."""
-    return _build(node, _Context(mode))
+def build(node: Node, mode: Mode, *, may_have_secrets: bool = False) -> Evaluate:
+    """Return the function that evaluates a tree. Only what is sent may have secrets in it."""
+    return _build(node, _Context(mode, may_have_secrets=may_have_secrets))
 
 
 def _build(node: Node, context: _Context) -> Evaluate:
     if context.depth == NESTING_LIMIT:
         raise SyntaxProblem(f"the expression is nested more than {NESTING_LIMIT} levels deep", node.position)
     builder = cast(Callable[[Node, _Context], Evaluate], BUILDERS[type(node)])
-    return builder(node, _Context(context.mode, context.lenient, context.depth + 1, context.arrows))
+    may = context.may_have_secrets and _passes_secrets(node)
+    return builder(node, _Context(context.mode, context.lenient, context.depth + 1, context.arrows, may))
+
+
+def _passes_secrets(node: Node) -> bool:
+    """Return whether the value of a node may be, or may have in it, a secret that is below it."""
+    if isinstance(node, FunctionCall):
+        return node.name in LATE_FUNCTIONS
+    return isinstance(node, Secret | Choice | Array | Object)
 
 
 def _literal(node: Literal, context: _Context) -> Evaluate:
@@ -222,7 +237,8 @@ def _coalesce(node: Logic, context: _Context) -> Evaluate:
 
 
 def _choice(node: Choice, context: _Context) -> Evaluate:
-    test, then, otherwise = (_build(part, context) for part in (node.test, node.then, node.otherwise))
+    test = _build(node.test, replace(context, may_have_secrets=False))
+    then, otherwise = _build(node.then, context), _build(node.otherwise, context)
     return lambda scope, budget: (then if truthy(test(scope, budget)) else otherwise)(scope, budget)
 
 
@@ -231,6 +247,8 @@ def _call(node: FunctionCall, context: _Context) -> Evaluate:
     if function.context is not None:
         return _context_call(node, function, function.context, context)
     arguments = tuple(_build(argument, context) for argument in node.arguments)
+    if context.may_have_secrets and any(map(_has_secret, node.arguments)):
+        return _late_call(name, arguments)
     if context.arrows:
         arguments = tuple(map(_paid, arguments))
     answer, of_null, takes_null = function.run, function.of_null, function.takes_null
@@ -248,6 +266,29 @@ def _call(node: FunctionCall, context: _Context) -> Evaluate:
             raise
 
     return _paid(run) if context.arrows else run
+
+
+def _late_call(name: str, arguments: tuple[Evaluate, ...]) -> Evaluate:
+    """Compile a call that is made when its secrets are opened."""
+
+    def run(scope: Scope, budget: Budget) -> object:
+        return Sealed(LateCall(name, tuple(settled(argument(scope, budget), budget) for argument in arguments)))
+
+    return run
+
+
+def _has_secret(node: Node) -> bool:
+    match node:
+        case Secret():
+            return True
+        case Choice(_, then, otherwise):
+            return _has_secret(then) or _has_secret(otherwise)
+        case Array(items) | FunctionCall(_, items):
+            return any(map(_has_secret, items))
+        case Object(entries):
+            return any(_has_secret(value) for _, value in entries)
+        case _:
+            return False
 
 
 def _paid(evaluate: Evaluate) -> Evaluate:
@@ -286,6 +327,13 @@ def _parameter(node: Parameter, context: _Context) -> Evaluate:
         return budget.frames[slot][1]
 
     return run
+
+
+def _secret(node: Secret, context: _Context) -> Evaluate:
+    if not context.may_have_secrets:
+        raise SyntaxProblem(_MISPLACED.format(node.name[:100]), node.position)
+    sealed = Sealed(SecretName(node.name))
+    return lambda scope, budget: sealed
 
 
 def _arrow_call(node: ArrowCall, context: _Context) -> Evaluate:
@@ -374,6 +422,7 @@ BUILDERS: dict[type, object] = {
     Choice: _choice,
     FunctionCall: _call,
     Parameter: _parameter,
+    Secret: _secret,
     ArrowCall: _arrow_call,
     Array: _array,
     Object: _object,

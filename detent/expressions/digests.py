@@ -1,5 +1,7 @@
 """Functions that turn texts into other texts: `base64 base64Decode hash hmac uuid`, and `matches`, of revision 2.
 
+Revision 4 adds `basic`, for HTTP.
+
 `sha1` and `md5` are here because services still ask for them as checksums and signatures. They protect nothing.
 """
 
@@ -42,6 +44,13 @@ def _base64(budget: Budget, value: object) -> str:
     data = _bytes(value, budget)
     check_length((len(data) + 2) // 3 * 4)
     return base64.b64encode(data).decode()
+
+
+def _basic(budget: Budget, user: object, password: object) -> str:
+    name = need_text(user)
+    if ":" in name:
+        raise EvaluationError("the user must not have a colon in it")
+    return "Basic " + _base64(budget, f"{name}:{need_text(password)}")
 
 
 def _base64_decode(budget: Budget, value: object) -> str:
@@ -95,6 +104,7 @@ DIGEST_FUNCTIONS: Mapping[str, Function] = {
         check=_check_pattern,
     ),
     "base64": Function(_base64, 1, 1, "the UTF-8 text in base64", language=2),
+    "basic": Function(_basic, 2, 2, "the value of an Authorization header for a user and a password", language=4),
     "base64Decode": Function(_base64_decode, 1, 1, "the text that base64 spells, also the kind for URLs", language=2),
     "hash": Function(_hash, 1, 3, "the digest of a text: sha256, sha512, sha1 or md5, in hex or base64", language=2),
     "hmac": Function(

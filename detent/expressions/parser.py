@@ -22,6 +22,7 @@ from detent.expressions.arguments import Function
 from detent.expressions.errors import EvaluationError, Place, SyntaxProblem
 from detent.expressions.functions import ALIASES, TABLE
 from detent.expressions.lexer import Token, TokenKind
+from detent.expressions.sealed import SECRETS, SECRETS_LANGUAGE
 from detent.values.limits import NESTING_LIMIT
 from detent.values.nearest import nearest
 
@@ -116,6 +117,14 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
+class Secret:
+    """`secrets.NAME`: a value that stays sealed."""
+
+    name: str
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
 class ArrowCall:
     """A call of a function with an arrow: `arguments` has all others. `slot` is that of the arrow's parameter."""
 
@@ -149,6 +158,7 @@ Node = (
     | Choice
     | FunctionCall
     | Parameter
+    | Secret
     | ArrowCall
     | Array
     | Object
@@ -180,7 +190,7 @@ WORDS = {"true": True, "false": False, "null": None}
 INSTEAD = {"and": "&&", "or": "||", "not": "!", "is": "==", "undefined": "null", "None": "null"}
 
 #: The newest revision of the language. What an older one has means the same in every newer one.
-LANGUAGE = 3
+LANGUAGE = 4
 
 Keys = tuple[str | int | Node, ...]
 
@@ -341,7 +351,19 @@ class _Parser:
                 break
             static.append(key)
         self.references.append(Reference(tuple(static), start, self.source[start:end]))
+        if keys[0] == SECRETS and self.language >= SECRETS_LANGUAGE:
+            return self.secret(keys[1:], start)
         return Path(None, keys, start)
+
+    def secret(self, keys: Keys, start: int) -> Node:
+        self.needed = max(self.needed, SECRETS_LANGUAGE)
+        if len(keys) == 1 and isinstance(keys[0], str):
+            return Secret(keys[0], start)
+        if not keys:
+            raise SyntaxProblem("name one secret, as in secrets.STRIPE_KEY", start)
+        if not isinstance(keys[0], str):
+            raise SyntaxProblem("the name of a secret must be written out, as in secrets.STRIPE_KEY", start)
+        raise SyntaxProblem(f"a secret is a text and has no parts; write secrets.{keys[0][:100]} alone", start)
 
     def of_parameter(self, name: str, keys: Keys, start: int) -> Node:
         """Return the path from the parameter of the innermost arrow that has one of this name."""

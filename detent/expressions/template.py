@@ -5,7 +5,7 @@ null becomes an empty text and every other value its compact JSON (a text stays 
 literal `{{` is written `{{ '{{' }}`.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -13,10 +13,12 @@ from typing import Any, NamedTuple
 from detent.expressions.cache import kept
 from detent.expressions.compiler import Mode, build
 from detent.expressions.errors import Budget, EvaluationError, Place, SyntaxProblem, TruncatedValue, UnresolvedTemplate
+from detent.expressions.functions import TABLE
 from detent.expressions.lexer import tokenize_template
 from detent.expressions.parser import LANGUAGE, Parsed, Reference, parse
 from detent.expressions.paths import Evaluate, Scope
-from detent.expressions.values import as_text, measured, utf8_length
+from detent.expressions.sealed import SECRETS_LANGUAGE, LateCall, Sealed, SecretName, sealed_names
+from detent.expressions.values import as_text, measured, settled, utf8_length
 
 CACHED_TEXTS = 4_096
 Render = Callable[[Scope, Budget], object]
@@ -56,6 +58,7 @@ class _Hole:
     text: str
     position: int
     run: Evaluate
+    has_secrets: bool
 
 
 class ResolvedHole(NamedTuple):
@@ -202,11 +205,34 @@ def _render_text(pieces: tuple[str | _Hole, ...], at: Place) -> Render:
     if len(pieces) == 1 and isinstance(alone, _Hole):
         return lambda scope, budget: _fill(alone, at, scope, budget, measured)
 
+    if any(isinstance(piece, _Hole) and piece.has_secrets for piece in pieces):
+        return _render_sealed(pieces, at)
+
     def render(scope: Scope, budget: Budget) -> object:
         filled = [piece if isinstance(piece, str) else _fill(piece, at, scope, budget, as_text) for piece in pieces]
         return measured("".join(filled), budget)  # type: ignore[arg-type]
 
     return render
+
+
+def _render_sealed(pieces: tuple[str | _Hole, ...], at: Place) -> Render:
+    """Compile a text with secrets in it."""
+
+    def render(scope: Scope, budget: Budget) -> object:
+        filled = [piece if isinstance(piece, str) else _fill(piece, at, scope, budget, _as_part) for piece in pieces]
+        parts = [part for piece in filled for part in (piece.parts if isinstance(piece, Sealed) else (piece,))]
+        budget.take(sum(utf8_length(part) for part in parts if isinstance(part, str)))
+        return Sealed(*parts) if any(not isinstance(part, str) for part in parts) else "".join(parts)  # type: ignore[arg-type]
+
+    return render
+
+
+def _as_part(value: object, budget: Budget) -> object:
+    """Return a value as a part of a text that may have secrets."""
+    value = settled(value, budget)
+    if isinstance(value, Sealed):
+        return value
+    return Sealed(LateCall("json", (value,))) if any(sealed_names(value)) else as_text(value, budget)
 
 
 def _fill(hole: _Hole, at: Place, scope: Scope, budget: Budget, shape: Callable[[object, Budget], object]) -> object:
@@ -238,6 +264,36 @@ def _pieces(text: str, language: int, found: list[Parsed]) -> Iterator[str | _Ho
         tokens, end = tokenize_template(text, start + 2)
         parsed = parse(text, tokens, language)
         found.append(parsed)
-        yield _Hole(text[start + 2 : end - 2].strip(), start, build(parsed.node, Mode.TEMPLATE))
+        run = build(parsed.node, Mode.TEMPLATE, may_have_secrets=True)
+        yield _Hole(text[start + 2 : end - 2].strip(), start, run, parsed.language >= SECRETS_LANGUAGE)
     if end < len(text):
         yield text[end:]
+
+
+# Opening sealed values: the values of secrets are put in, and the late functions are called.
+
+
+def unsealed(value: object, secrets: Mapping[str, str], budget: Budget | None = None) -> object:
+    """Return a value with every secret opened. Raise EvaluationError if a late function refuses its arguments.
+
+    `secrets` has the value of each secret by its name; a name that is missing raises KeyError."""
+    budget = budget or Budget()
+    if isinstance(value, Sealed):
+        parts = [_opened(part, secrets, budget) for part in value.parts]
+        text = "".join(parts)
+        budget.take(len(text))
+        return text
+    if isinstance(value, Mapping):
+        return {key: unsealed(item, secrets, budget) for key, item in value.items()}
+    if isinstance(value, list):
+        return [unsealed(item, secrets, budget) for item in value]
+    return value
+
+
+def _opened(part: str | SecretName | LateCall, secrets: Mapping[str, str], budget: Budget) -> str:
+    if isinstance(part, str):
+        return part
+    if isinstance(part, SecretName):
+        return secrets[part.name]
+    arguments = [unsealed(argument, secrets, budget) for argument in part.arguments]
+    return as_text(TABLE[part.function].run(budget, *arguments), budget)

@@ -1,4 +1,4 @@
-"""The values of expressions: JSON values, and three classes that a scope may use in their place. And the operators."""
+"""The values of expressions: JSON values, and four classes that may be in their place. And the operators."""
 
 import json
 import math
@@ -15,6 +15,7 @@ from detent.expressions.errors import (
     TruncatedValue,
     check_length,
 )
+from detent.expressions.sealed import Sealed
 from detent.values.limits import CHARACTERS_PER_WORK, LARGEST_INTEGER, NESTING_LIMIT, SIZE_LIMIT, SMALLEST_INTEGER
 
 SCALARS = frozenset({str, int, float, bool, type(None)})
@@ -81,6 +82,8 @@ def opened(value: object) -> object:
         return value
     if isinstance(value, Truncated):
         raise TruncatedValue(value.step, value.field, reason=value.reason)
+    if isinstance(value, Sealed):
+        return value
     raise EvaluationError(f"a {type(value).__name__} is not a JSON value")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import ClassVar, Final
 
-from detent.expressions import Reference
+from detent.expressions import SECRETS, Reference, is_secret_name
 from detent.forms.kinds import WrittenMap
 from detent.forms.templates import Read
 from detent.forms.written_work import WrittenWork
@@ -13,6 +13,11 @@ from detent.graph.check import Upstream
 from detent.graph.model import StepKind
 from detent.values.fields import Problems, shown
 
+#: The kinds whose parameters are sent. Only they may have secrets.
+_SENDING: Final = (StepKind.HTTP, StepKind.ACTION)
+_NO_SECRETS: Final = (
+    "a secret can only be sent: in the url, the headers or the body of an HTTP request, or in a parameter of an action"
+)
 #: The names of an item in the templates of a map.
 ITEM_NAMES: Final = ("item", "index")
 RESULTS: Final = ("status", "status_code", "headers", "query", "body", "encoding", "output", "error")
@@ -46,7 +51,10 @@ class ScopeCheck:
 
         `also` has names that it may use beside those of its form."""
         self._also = also
-        if read.reference.path[0] not in also:
+        root = read.reference.path[0]
+        if root == SECRETS and root in also:
+            self._check_secret(read)
+        elif root not in also:
             self._report(read, self._problem(read.reference, reader))
         self._also = ()
 
@@ -57,8 +65,9 @@ class ScopeCheck:
     def check_step(self, name: str, written: WrittenWork) -> None:
         """Report what is wrong with the reads of a step: of its config, its map and its repeat."""
         items = ITEM_NAMES if written.map is not None else ()
+        sent = (*items, SECRETS) if written.kind in _SENDING else items
         for read in written.reads:
-            self.check(read, name, items)
+            self.check(read, name, sent)
         for read in written.planned_reads:
             self.check_planned(read, name, items)
         if written.map is not None:
@@ -81,7 +90,15 @@ class ScopeCheck:
         for read in written.collect_reads:
             self.check(read, reader, (*ITEM_NAMES, "result"))
 
+    def _check_secret(self, read: Read) -> None:
+        name = str(read.reference.path[1])
+        if not is_secret_name(name):
+            message = f"{shown(name)} cannot be the name of a secret; it has letters, digits, _ and -, at most 100"
+            self._problems.add(read.field, message)
+
     def _report(self, read: Read, message: str | None) -> None:
+        if read.reference.path[0] == SECRETS:
+            message = _NO_SECRETS
         if message:
             at = f" (at character {read.reference.position + 1})"
             self._problems.add(read.field, f"{shown(read.reference.text)}: {message}{at}")

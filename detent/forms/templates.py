@@ -10,6 +10,8 @@ from typing import Any, Final
 from detent.errors import Problem
 from detent.expressions import (
     NOW,
+    SECRETS,
+    SECRETS_LANGUAGE,
     SEED,
     ExpressionError,
     Reference,
@@ -92,6 +94,19 @@ def _language(text: str, language_of: Callable[[str], int]) -> int:
 
 def _language_of_condition(text: str) -> int:
     return compile_expression(text).language
+
+
+def used_secrets(graph: Graph) -> dict[str, str]:
+    """Return the names of the secrets that the steps of a graph send, each with the first field that has it."""
+    found: dict[str, str] = {}
+    if graph.language < SECRETS_LANGUAGE:
+        return found
+    for step in graph.steps:
+        template, _ = examine_template(dict(step.config), graph.language)
+        for reference in template.references:
+            if reference.path[0] == SECRETS:
+                found.setdefault(str(reference.path[1]), _placed(f"steps.{step.name}", reference.at))
+    return found
 
 
 def constant_problems(graph: Graph) -> list[Problem]:

@@ -15,7 +15,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from detent.errors import InvalidDefinition
-from detent.expressions import Reference
+from detent.expressions import Reference, is_secret_name
 from detent.forms.compiled import TriggerDefinition, TriggerType
 from detent.forms.definition import read_definition
 from detent.forms.schedule import CRON_FIELDS, plain, read_schedule
@@ -129,6 +129,8 @@ class Encoding(StrEnum):
 _OF_HMAC: Final = ("header", "algorithm", "encoding", "prefix")
 #: Replaces a secret wherever a definition or a trigger is shown.
 HIDDEN: Final = "***"
+#: A secret of the store, as templates write it.
+_REFERENCE: Final = re.compile(r"\s*\{\{\s*secrets\.([A-Za-z0-9_-]+)\s*\}\}\s*")
 _SIGNATURE_FIELDS: Final = ("preset", "secrets", "tolerance", *_OF_HMAC)
 _TIMED: Final = (Preset.STANDARD, Preset.STRIPE)
 
@@ -190,12 +192,18 @@ def _secrets(fields: Fields, preset: Preset) -> list[str | dict[str, str]]:
 def _secret(fields: Fields, name: str, value: object, preset: Preset) -> str | dict[str, str]:
     """Read one secret. Its text is never repeated in a problem."""
     place = fields.at(name)
+    named = _secret_name(value)
+    if named is not None:
+        if not is_secret_name(named):
+            fields.problems.add(place, f"{shown(named)} cannot be the name of a secret")
+        return {"secret": named}
     if isinstance(value, dict):
         inner = Fields(value, place, fields.problems)
-        inner.refuse_unknown(("env",))
+        inner.refuse_unknown(("env", "secret"))
         variable = inner.text("env", most=128)
         if inner.get("env") is None or (variable is not None and not _ENVIRONMENT_NAME.fullmatch(variable)):
-            fields.problems.add(place, "must be {env: NAME} with the name of an environment variable")
+            message = "must be {secret: NAME}, or {env: NAME} with the name of an environment variable"
+            fields.problems.add(place, message)
         return {"env": variable or ""}
     if not isinstance(value, str):
         fields.problems.add(place, f"must be text or {{env: NAME}}, not {described(value)}")
@@ -207,6 +215,14 @@ def _secret(fields: Fields, name: str, value: object, preset: Preset) -> str | d
         message = f"must be {_PREFIX_OF_SECRETS} and base64, as the sender shows it"
         fields.problems.add(place, message)
     return str(value)
+
+
+def _secret_name(value: object) -> str | None:
+    """Return the name of a stored secret: of `{secret: NAME}` or of a text `{{ secrets.NAME }}`."""
+    if isinstance(value, dict) and list(value) == ["secret"] and isinstance(value["secret"], str):
+        return value["secret"]
+    found = _REFERENCE.fullmatch(value) if isinstance(value, str) else None
+    return None if found is None else found[1]
 
 
 def standard_key(secret: str) -> bytes | None:
@@ -328,7 +344,9 @@ def without_secrets(definition: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(signature, dict) or "secrets" not in signature:
         return definition
     secrets = signature["secrets"] if isinstance(signature["secrets"], list) else [signature["secrets"]]
-    hidden = [HIDDEN if isinstance(secret, str) else secret for secret in secrets]
+    hidden = [HIDDEN if isinstance(secret, str) and _secret_name(secret) is None else secret for secret in secrets]
+    if hidden == secrets:
+        return definition
     return {**definition, "trigger": {**trigger, "signature": {**signature, "secrets": hidden}}}
 
 
@@ -352,4 +370,5 @@ def text_without_secrets(source: str) -> tuple[str, str]:
 
 def _written_secrets(definition: dict[str, Any]) -> list[str]:
     secrets = definition["trigger"]["signature"]["secrets"]
-    return [one for one in (secrets if isinstance(secrets, list) else [secrets]) if isinstance(one, str)]
+    listed = secrets if isinstance(secrets, list) else [secrets]
+    return [one for one in listed if isinstance(one, str) and _secret_name(one) is None]

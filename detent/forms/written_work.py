@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from detent.forms.kinds import Work, WrittenMap
+from detent.forms.kinds import CORE_PREFIX, Work, WrittenMap
 from detent.forms.templates import Read
 from detent.graph.model import NO_RETRY, OnCrash, Repeat, Retry, Step, StepKind
+from detent.values.fields import Fields, shown
 
+LONGEST_CREDENTIAL: Final = 64
+CREDENTIAL_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
 #: The kinds whose config the planner evaluates, before there is an attempt.
 _PLANNED: Final = (StepKind.SLEEP, StepKind.WAIT, StepKind.CONDITION)
 #: The key of the length of a step that only lasts.
@@ -31,6 +35,7 @@ class WrittenWork:
     is_retried: bool = False  # its retries are written
     is_limited: bool = False  # its time limit is written
     rerender: bool = False
+    sensitive: bool = False
     queue: str | None = None
     priority: int | None = None
     map: WrittenMap | None = None
@@ -44,6 +49,27 @@ class WrittenWork:
         (self.planned_reads if work.kind in _PLANNED else self.reads).extend(work.reads)
         self.warnings += work.warnings
 
+    def read_sensitive(self, fields: Fields, *, is_map: bool) -> None:
+        """Read whether the result is sealed. A child run has its own results, and those of a map are gathered."""
+        self.sensitive = fields.boolean("sensitive", False)
+        if self.sensitive and (self.kind is StepKind.SUBWORKFLOW or is_map):
+            what = "a child run" if self.kind is StepKind.SUBWORKFLOW else "a step that runs once for each item"
+            fields.problems.add(fields.at("sensitive"), f"has no meaning for {what}; write it at a single step")
+
+    def read_credential(self, fields: Fields) -> None:
+        """Read the stored credential that the requests of the step carry. Its name is constant, so that it is known
+        before a run."""
+        name = fields.text("credential", most=LONGEST_CREDENTIAL)
+        if name is None:
+            return
+        action = self.config.get("action")
+        if self.kind is StepKind.ACTION and str(action).startswith(CORE_PREFIX):
+            fields.problems.add(fields.at("credential"), f"has no meaning for {action!r}, which sends no request")
+        elif not CREDENTIAL_NAME.fullmatch(name):
+            fields.problems.add(fields.at("credential"), f"{shown(name)} cannot be the name of a credential")
+        else:
+            self.config = {**self.config, "credential": name}
+
     def build_step(self, name: str, **own: Any) -> Step:
         """Build the step of the graph. `own` are the fields that only some forms have."""
         return Step(
@@ -56,6 +82,7 @@ class WrittenWork:
             queue=self.queue,
             priority=self.priority,
             rerender=self.rerender,
+            sensitive=self.sensitive,
             each=None if self.map is None else self.map.each,
             repeat=self.repeat,
             **own,

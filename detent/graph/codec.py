@@ -6,7 +6,8 @@ checksum. It does not depend on the order of the keys of a mapping.
 A graph that uses something which the first release did not have needs a *feature*. Its runs name the feature as code
 that they require, so that only nodes which know it claim them. Such a graph has format 2, so that an API of the first
 release cannot decode it: it would start a run, and decide its first steps by rules of its own. For the same reason the
-graph of a rule has format 3: its expressions use names that older releases do not know.
+graph of a rule has format 3: its expressions use names that older releases do not know. A graph with secrets has format
+4: an older release would not know their names, and would store what is to be sealed.
 """
 
 from __future__ import annotations
@@ -42,16 +43,20 @@ from detent.graph.model import (
     StepKind,
 )
 
-#: The format of graphs that the first release can run, that of rules, and that of all others.
+#: The format of graphs that the first release can run, that of newer ones, of rules, and of graphs with secrets.
 FIRST_FORMAT: Final = 1
 _SECOND_FORMAT: Final = 2
-FORMAT: Final = 3
+_RULE_FORMAT: Final = 3
+FORMAT: Final = 4
 _SECOND: Final = "detent/2"
 _THIRD: Final = "detent/3"
 _FOURTH: Final = "detent/4"
+_FIFTH: Final = "detent/5"
 _ALERT: Final = "core.alert"
 #: The features that this code can run.
-FEATURES: Final = (_SECOND, _THIRD, _FOURTH)
+FEATURES: Final = (_SECOND, _THIRD, _FOURTH, _FIFTH)
+#: The revision of the language that brought secrets.
+_SECRETS_LANGUAGE: Final = 4
 _Part = Graph | Step | Edge | Retry | Each | Repeat | Probe | ContextSnapshot
 _NEWER_KINDS: Final = (StepKind.CONDITION, StepKind.SUBWORKFLOW)
 
@@ -62,16 +67,23 @@ _write_sorted = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators
 
 def encode(graph: Graph) -> bytes:
     """Encode a graph. Raise ValueError or TypeError for a value that JSON does not have (NaN, a date, ...)."""
-    newer = FORMAT if graph.scope == RULE_SCOPE else _SECOND_FORMAT
-    document = _changed(graph, _WRITE_GRAPH) | {"v": newer if features(graph) else FIRST_FORMAT}
+    document = _changed(graph, _WRITE_GRAPH) | {"v": _format(graph)}
     return _write(document).encode()
+
+
+def _format(graph: Graph) -> int:
+    needed = features(graph)
+    if _FIFTH in needed:
+        return FORMAT
+    newer = _RULE_FORMAT if graph.scope == RULE_SCOPE else _SECOND_FORMAT
+    return newer if needed else FIRST_FORMAT
 
 
 def decode(data: bytes) -> Graph:
     """Decode a graph. Raise UnknownGraph for another format, or for a field or word of a newer Detent."""
     document = json.loads(data)
     version = document.pop("v", None) if isinstance(document, dict) else None
-    if version not in (FIRST_FORMAT, _SECOND_FORMAT, FORMAT):
+    if version not in (FIRST_FORMAT, _SECOND_FORMAT, _RULE_FORMAT, FORMAT):
         raise UnknownGraph(f"this Detent reads graphs up to format {FORMAT}, and this one has format {version!r}")
     try:
         return Graph(**_read(document, _READ_GRAPH))
@@ -88,8 +100,10 @@ def count_steps(data: bytes) -> int:
 
 def features(graph: Graph) -> tuple[str, ...]:
     """Return the features that a node must know to run this graph."""
-    if graph.scope == RULE_SCOPE or _needs_fourth(graph.steps):
+    if _needs_fifth(graph, graph.steps):
         return FEATURES
+    if graph.scope == RULE_SCOPE or _needs_fourth(graph.steps):
+        return (_SECOND, _THIRD, _FOURTH)
     if graph.language > 2 or _needs_third(graph.steps):
         return (_SECOND, _THIRD)
     is_newer = (
@@ -108,8 +122,10 @@ def features(graph: Graph) -> tuple[str, ...]:
 
 def features_of_page(graph: Graph, step: Step) -> tuple[str, ...]:
     """Return the features that a node must know to run a page of a map, which is a step of this graph."""
-    if graph.scope == RULE_SCOPE or _needs_fourth((step,)):
+    if _needs_fifth(graph, (step,)):
         return FEATURES
+    if graph.scope == RULE_SCOPE or _needs_fourth((step,)):
+        return (_SECOND, _THIRD, _FOURTH)
     return (_SECOND, _THIRD) if graph.language > 2 or _needs_third((step,)) else (_SECOND,)
 
 
@@ -127,6 +143,12 @@ def _needs_fourth(steps: Iterable[Step]) -> bool:
     """Return whether a step raises an alert. The actions of Detent itself are not among the code that a node offers, so
     an older node would fail the step."""
     return any(step.kind is StepKind.ACTION and step.config.get("action") == _ALERT for step in steps)
+
+
+def _needs_fifth(graph: Graph, steps: Iterable[Step]) -> bool:
+    """Return whether an expression may read a secret, or a step seals its result or uses a stored credential."""
+    is_newer = any(step.sensitive or "credential" in step.config for step in steps)
+    return is_newer or graph.language >= _SECRETS_LANGUAGE
 
 
 def fingerprint(data: bytes) -> str:

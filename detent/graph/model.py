@@ -165,7 +165,7 @@ class Step:
     attempt; it is added to a sleep and to the time limit of a wait. With `rerender`, templates read the number and time
     of the attempt at hand; otherwise those of the first one, so every attempt sends the same. With `each`, the step
     runs once for each item of a list; with `repeat`, until its result is as wanted. `title` is what people read instead
-    of the name. `probe` is asked after a crash if `on_crash` is `probe`.
+    of the name. `probe` is asked after a crash if `on_crash` is `probe`. The result of a `sensitive` step is sealed.
     """
 
     name: str
@@ -185,6 +185,7 @@ class Step:
     repeat: Repeat | None = None
     title: str | None = None
     probe: Probe | None = None
+    sensitive: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,11 @@ EVENTS: Final[dict[str, str]] = {
     "flush.refused": "a group commit of a node that is gone was refused; nothing of it was written",
     "node.taken_over": "this engine removed a node whose lease had expired",
     "retention.pruned": "old runs were deleted",
+    "credential.renewed": "the tokens of a credential were renewed",
+    "credential.not_renewed": "a provider issued no token now; a later attempt may help",
+    "credential.refused": "a provider refused the grant of a credential; a person must connect it again",
     "outbox.refused": "a start in an application's outbox cannot be started; its row has the error",
+    "auth.provider_failed": "a document of the identity provider cannot be read; the old one is used for a day at most",
     "api.failed": "a request failed because of an internal error of Detent",
 }
 
@@ -66,3 +70,17 @@ def emit(name: str, **facts: Any) -> None:
             listener(name, facts)
         except Exception:  # noqa: BLE001 - a broken listener must not break the engine
             _listeners.remove(listener)
+
+
+#: What cleans the texts of log lines. A process that knows secrets adds one.
+cleaners: Final[list[Callable[[str], str]]] = []
+
+
+def redact_logs(clean: Callable[[str], str]) -> Callable[[], None]:
+    """Clean every text of a log line from now on. Return a function that stops it."""
+    cleaners.append(clean)
+
+    def stop() -> None:
+        cleaners.remove(clean)
+
+    return stop

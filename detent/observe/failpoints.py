@@ -33,6 +33,7 @@ Failpoint = Literal[
     "after_match",  # its rules are known, none of their runs was started
     "after_event_starts",  # the runs of an entity event are durable, the event has not ended
     "after_take",  # events that another process left are taken, none was matched
+    "after_token_answer",  # a provider has issued tokens, the row has the old ones and the lease
     "inside_drain",  # no new work is accepted, nothing was released yet
 ]
 FAILPOINTS: Final[tuple[str, ...]] = get_args(Failpoint)

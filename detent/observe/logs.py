@@ -9,7 +9,7 @@ from typing import Any, Final
 import structlog
 
 from detent.ids import show
-from detent.observe import listen
+from detent.observe import cleaners, listen
 
 #: The events that are logged, with their level. The others are for feeds and progress.
 LEVELS: Final = {
@@ -28,7 +28,10 @@ LEVELS: Final = {
     "run.move_refused": "warning",
     "function.not_awaited": "warning",
     "retention.pruned": "info",
+    "credential.not_renewed": "warning",
+    "credential.refused": "warning",
     "outbox.refused": "warning",
+    "auth.provider_failed": "warning",
     "api.failed": "error",
 }
 
@@ -59,7 +62,18 @@ def log_events(format_: str, *, troubles_only: bool = False) -> Callable[[], Non
 
 def _plain(key: str, value: Any) -> Any:
     """Return a fact as people see it elsewhere: an id with the prefix of its kind."""
-    return show(key, value) if isinstance(value, bytes) else value
+    return show(key, value) if isinstance(value, bytes) else _cleaned(value) if cleaners else value
+
+
+def _cleaned(value: Any) -> Any:
+    """Return a fact without the values of secrets."""
+    if isinstance(value, str):
+        for clean in cleaners:
+            value = clean(value)
+        return value
+    if isinstance(value, dict):
+        return {_cleaned(name): _cleaned(item) for name, item in value.items()}
+    return [_cleaned(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _lines(text: str) -> str:

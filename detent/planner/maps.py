@@ -21,7 +21,7 @@ from typing import Any, Final
 
 import msgspec
 
-from detent.expressions import ExpressionError, read_known
+from detent.expressions import SECRETS, SECRETS_LANGUAGE, ExpressionError, read_known
 from detent.expressions.values import kind_of
 from detent.graph.model import GRAPH_SCOPE, Each, Ending, FailurePolicy, Graph, ItemFailure, Join, OnCrash, StepKind
 from detent.planner.judge import TEMPLATE_ERROR
@@ -101,7 +101,7 @@ def outer_values(prepared: Prepared, state: RunState, index: int) -> dict[str, A
     templates = [step.config, *([step.collect] if step.collect is not None else [])]
     for reference in (reference for template in templates for reference in template.references):
         path = tuple(takewhile(lambda key: isinstance(key, str), reference.path))
-        if path and path[0] not in _OF_ITEM:
+        if path and path[0] not in _OF_ITEM and not (path[0] == SECRETS and step.config.language >= SECRETS_LANGUAGE):
             known, value = read_known(scope, path)
             # What is missing must be missing in the page too, so only the object that lacks it is put there.
             is_whole = len(known) == len(path) or not isinstance(value, Mapping)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from detent.expressions import Expression, Template, compile_expression, compile_template
+from detent.expressions import SECRETS, SECRETS_LANGUAGE, Expression, Template, compile_expression, compile_template
 from detent.graph.model import (
     GRAPH_SCOPE,
     ContextSnapshot,
@@ -67,6 +67,8 @@ class PreparedStep:
     rerender: bool
     asks: Step | None  # its probe, as a step with the same parameters
     reads: tuple[int, ...]  # the steps whose results it reads until it has ended
+    secrets: tuple[str, ...]  # the names of the secrets that it sends
+    sensitive: bool  # its result is sealed
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,7 @@ class Prepared:
     readers: tuple[int, ...] | None = None  # how many steps read the result of each; None: any code may read it
     ranks: tuple[int, ...] | None = None  # the place of each step in `order`, unless the graph has an output
     context: ContextSnapshot | None = None
+    is_sensitive: bool = False  # results of steps are sealed
 
     def new_state(self, facts: RunFacts, *, keeps_results: bool = True) -> RunState:
         """Build the state of a run before anything is decided.
@@ -118,7 +121,8 @@ def prepare(graph: Graph) -> Prepared:
     waits = {step.name: step for step in steps if step.kind is StepKind.WAIT}
     children = tuple(index for index, step in enumerate(graph.steps) if _has_children(step))
     order = _order(steps)
-    prepared = Prepared(graph, steps, numbers, order, output, waits, children)
+    is_sensitive = any(step.sensitive for step in steps)
+    prepared = Prepared(graph, steps, numbers, order, output, waits, children, is_sensitive=is_sensitive)
     # Code may read any result, and so may the graph that it is moved to after an edit. Only its failures pause runs.
     is_code = graph.on_failure is FailurePolicy.PAUSE or any(step.kind in _READS_ANY for step in steps)
     return prepared if is_code else _with_readers(prepared)
@@ -160,7 +164,17 @@ def _prepare_step(
         collect=collect,
         until=until,
         reads=tuple(sorted(_reads(numbers, *compiled) - {index})),
+        secrets=_secrets(config),
+        sensitive=step.sensitive,
     )
+
+
+def _secrets(config: Template) -> tuple[str, ...]:
+    """Return the names of the secrets in the parameters of a step. In an older graph the name is one of the scope."""
+    if config.language < SECRETS_LANGUAGE:
+        return ()
+    paths = (reference.path for reference in config.references)
+    return tuple(sorted({str(path[1]) for path in paths if path[0] == SECRETS}))
 
 
 def _probe_of(step: Step) -> Step | None:

@@ -197,11 +197,18 @@ def step_view(prepared: Prepared, state: RunState, index: int) -> dict[str, obje
     if index in state.dropped:
         view["body"] = view["output"] = _dropped(prepared, index)
     elif raw is not None and state.phase[index] is Phase.ENDED:
-        _add_result(view, raw, prepared.steps[index].name, is_map=prepared.steps[index].items is not None)
+        step = prepared.steps[index]
+        raw = _opened(state, raw) if step.sensitive else raw
+        _add_result(view, raw, step.name, is_map=step.items is not None)
     error = state.errors.get(index)
     if error is not None:
         view["error"] = {"code": error.code, "message": error.message}
     return view
+
+
+def _opened(state: RunState, raw: bytes) -> bytes:
+    """Return the result of a sensitive step, as far as this process may read it."""
+    return raw if state.facts.unseal is None else state.facts.unseal(raw)
 
 
 def _dropped(prepared: Prepared, index: int) -> Truncated:
@@ -268,7 +275,7 @@ def is_as_wanted(prepared: Prepared, state: RunState, index: int, result: bytes)
     until = prepared.steps[index].until
     assert until is not None
     view: dict[str, object] = dict.fromkeys(RESULT_KEYS)
-    _add_result(view, result, prepared.steps[index].name)
+    _add_result(view, _opened(state, result) if prepared.steps[index].sensitive else result, prepared.steps[index].name)
     return until.test({**_attempt_scope(prepared, state, index, until.language), "result": view})
 
 

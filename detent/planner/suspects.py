@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Final
 
+from detent.expressions import masked
 from detent.graph.model import OnCrash, Step
 from detent.instant import Instant, micros
 from detent.planner.calls import make_call
@@ -101,7 +102,7 @@ def _poison(prepared: Prepared, state: RunState, index: int, strikes: int) -> St
     name, call, last = prepared.steps[index].name, make_call(prepared, state, index), state.errors.get(index)
     times = "once" if strikes == 1 else f"{strikes} times"
     message = f"the node of '{name}' died {times} while this step was in flight alone; it is not tried again"
-    payload = call.parameters if isinstance(call, StepCall) else None
+    payload = masked(call.parameters) if isinstance(call, StepCall) else None
     attempts = state.attempt_number(index)
     return StepError("poison", message, {"attempts": attempts, "payload": payload, "last_error": last and last.message})
 

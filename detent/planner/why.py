@@ -349,6 +349,8 @@ def _operation_retry(seen: Seen, one: Operation) -> Reason:
 
 #: The error code of a run whose code has changed in a way that its workflow does not allow.
 DRIFT: Final = "drift"
+#: The code of a step whose credential a person must connect.
+RECONNECT: Final = "reconnect"
 #: At most this many reasons are listed. One more reason has the number of other steps.
 LONGEST: Final = 50
 #: At most this many steps are named in one reason.
@@ -419,6 +421,8 @@ def _paused_by_step(prepared: Prepared, state: RunState, index: int) -> Reason:
     if error is not None and error.code == DRIFT:
         message += " Resumed as is, it pauses again: put the old code back and resume it, or cancel it and start again."
         details["diff"] = _difference(error.detail)
+    elif error is not None and error.code == RECONNECT:
+        message += " The run goes on by itself when that is done."
     else:
         message += " Resume the run to try the step again, or skip the step."
     return Reason(ReasonKind.PAUSED, message, since=state.paused_at, details=details)

@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 import msgspec
 
@@ -154,9 +154,16 @@ def signal_key(name: str, number: int) -> str:
     return f"{Op.SIGNAL}:{name}" if number == 1 else f"{Op.SIGNAL}:{name}#{number}"
 
 
+class BoundSecret(NamedTuple):
+    """A secret in the parameters of a call that may be sent to some hosts only."""
+
+    name: str
+    hosts: tuple[str, ...]
+
+
 class StepCall(msgspec.Struct, frozen=True):
     """The argument of an executor. The idempotency key is the same in every attempt of this step of this run. Only
-    steps that are written in Python have a `view` of their run."""
+    steps that are written in Python have a `view` of their run. `bound` are secrets that not every host may receive."""
 
     run_id: bytes
     tenant: int
@@ -166,6 +173,7 @@ class StepCall(msgspec.Struct, frozen=True):
     parameters: Any
     timeout: float | None = None
     view: RunView | None = None
+    bound: tuple[BoundSecret, ...] = ()
 
     @property
     def idempotency_key(self) -> str:

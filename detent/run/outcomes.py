@@ -14,6 +14,8 @@ from detent.graph.model import StepKind
 from detent.run.links import Link
 from detent.values.text import plain_text
 
+#: The key of a stored result that has the sealed one. What is beside it can be shown.
+SEALED: Final = "$sealed"
 LONGEST_CODE: Final = 128
 LONGEST_MESSAGE: Final = 4_000
 LONGEST_REASON: Final = 1_000

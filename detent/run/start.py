@@ -9,6 +9,7 @@ import msgspec
 
 from detent.errors import InvalidInput, Problem
 from detent.instant import Instant, micros
+from detent.run.initiator import Initiator
 from detent.run.journal import Family
 from detent.values.limits import ID_LIMIT
 
@@ -28,7 +29,7 @@ class StartRequest(msgspec.Struct, frozen=True):
     the same hero, where the workflow allows only one. `origin` is the run it comes from; `origin_kind` is how.
     `successor_of`: it replaces that run, which is about to end. `id` is the run's id if the caller has chosen it.
     `version` is a number or `draft`; `None` is the current version. `family`: where a child run stands below its
-    parents."""
+    parents. `initiator` is that of the run it comes from; `None`: the caller initiates it."""
 
     workflow: str
     body: Any = None
@@ -51,6 +52,7 @@ class StartRequest(msgspec.Struct, frozen=True):
     id: bytes | None = None
     version: int | Literal["draft"] | None = None
     family: Family | None = None
+    initiator: Initiator | None = None
 
     def begins(self, now: Instant) -> Instant | None:
         """Return when the run begins; `None` means at once."""

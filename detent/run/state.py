@@ -16,6 +16,7 @@ import msgspec
 
 from detent.graph.model import Ending
 from detent.run import journal
+from detent.run.initiator import NO_INITIATOR, Initiator
 from detent.run.outcomes import StepError
 from detent.run.status import TERMINAL, Status
 
@@ -37,7 +38,9 @@ class Phase(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class RunFacts:
-    """What never changes in a run. `callback_url` renders the URL of a wait step from the run's id and the key."""
+    """What never changes in a run. `callback_url` renders the URL of a wait step from the run's id and the key.
+
+    `unseal` opens the result of a sensitive step. Without it, expressions read what people may see of it."""
 
     id: bytes
     tenant: int
@@ -50,6 +53,8 @@ class RunFacts:
     parent: bytes | None = None
     workflow_id: bytes = b""
     family: journal.Family | None = None
+    unseal: Callable[[bytes], bytes] | None = None
+    initiator: Initiator = NO_INITIATOR
 
 
 class Checkpoint(NamedTuple):

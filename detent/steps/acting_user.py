@@ -3,31 +3,23 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
 from detent.ids import RUN, show
+from detent.run.initiator import CORRELATION_HEADER, given_principal
 
-#: The header of a start that has its correlation id.
-CORRELATION_HEADER: Final = "x-correlation-id"
 _LONGEST: Final = 500
 _NOT_IN_HEADER: Final = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
-class _Principal(msgspec.Struct, rename="camel"):
-    user_id: str | None = None
-    display_name: str | None = None
-    email: str | None = None
-
-
 class _Given(msgspec.Struct):
-    principal: _Principal | None = None
+    principal: Any = None
     correlation_id: str | None = None
     headers: dict[str, str] | None = None
 
 
-_SYSTEM: Final = _Principal("system", "System", None)
 _decode: Final = msgspec.json.Decoder(_Given).decode
 
 
@@ -38,7 +30,7 @@ def acting_user_headers(run: bytes, raw: bytes) -> dict[str, str]:
         given = _decode(raw)
     except msgspec.ValidationError:
         given = _Given()
-    principal = given.principal or _SYSTEM
+    principal = given_principal(given.principal)
     correlation = given.correlation_id or (given.headers or {}).get(CORRELATION_HEADER) or show(RUN, run)
     headers = {
         "X-Acting-User-Id": principal.user_id,

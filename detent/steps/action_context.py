@@ -15,8 +15,8 @@ import msgspec
 from detent import ids
 from detent.catalog.connections import MISSING, MissingConnection, NamedConnection
 from detent.run.call import StepCall
+from detent.run.initiator import CORRELATION_HEADER, SYSTEM, Principal, given_principal
 from detent.run.links import Link
-from detent.steps.acting_user import CORRELATION_HEADER
 from detent.steps.errors import OutputTooLarge, Permanent
 from detent.steps.links import Create, CreateAsync, Links, Reservations
 from detent.steps.output import encode_output
@@ -32,17 +32,6 @@ CONNECT_SECONDS: Final = 10.0
 #: Where the error of an attempt has its last heartbeat, for the next attempt.
 HEARTBEAT: Final = "heartbeat"
 _PLAIN: Final = (bool, int, float, type(None))
-
-
-class Principal(msgspec.Struct, frozen=True, rename="camel"):
-    """The person or system for which a run was started."""
-
-    user_id: str = "system"
-    display_name: str | None = "System"
-    email: str | None = None
-
-
-SYSTEM: Final = Principal()
 
 
 class ActionPort(Protocol):
@@ -62,6 +51,12 @@ class ActionPort(Protocol):
 
     def connection(self, name: str) -> NamedConnection:
         """Return what the operator has set of a connection. Raise Permanent if this process may not know it."""
+
+    def secret(self, name: str) -> str:
+        """Return the value of a secret of the tenant. It blocks. Raise Permanent."""
+
+    async def secret_async(self, name: str) -> str:
+        """Return the value of a secret of the tenant. Raise Permanent."""
 
     def http(self) -> GuardedHttp:
         """Return the HTTP client of the running loop."""
@@ -183,6 +178,17 @@ class ActionContext:
         """Return the token of a connector. Raise Permanent with the name of the missing variable."""
         return self.connection(connector, "token")["token"]
 
+    def secret(self, name: str) -> str:
+        """Return the newest value of a secret, for plain functions. What the action returns, logs or raises is
+        redacted.
+
+        Raise Permanent if there is no such secret."""
+        return self._port.secret(name)
+
+    async def secret_async(self, name: str) -> str:
+        """Return the newest value of a secret, in a coroutine."""
+        return await self._port.secret_async(name)
+
     def find_or_create(self, system: str, type: str, key: str, create: Create) -> Link:  # noqa: A002
         """Return the resource that a run created under this key, or create it. For plain functions.
 
@@ -228,7 +234,7 @@ def context_of(call: StepCall, port: ActionPort, reservations: Reservations | No
     run, principal, correlation, detail = ids.show(ids.RUN, call.run_id), SYSTEM, None, None
     if call.view is not None:
         origin = msgspec.json.decode(call.view.facts.input, type=_Origin)
-        principal = _principal(origin.principal)
+        principal = given_principal(origin.principal)
         headers = origin.headers if isinstance(origin.headers, Mapping) else {}
         correlation = origin.correlation_id or headers.get(CORRELATION_HEADER)
         error = call.view.error_of(call.step)
@@ -245,13 +251,6 @@ def context_of(call: StepCall, port: ActionPort, reservations: Reservations | No
         links=Links(reservations, call.run_id, call.tenant, call.step),
         port=port,
     )
-
-
-def _principal(given: Any) -> Principal:
-    try:
-        return SYSTEM if given is None else msgspec.convert(given, Principal)
-    except msgspec.ValidationError:
-        return SYSTEM
 
 
 def _plain(value: object) -> object:
@@ -275,6 +274,12 @@ class _NoPort:
 
     def connection(self, name: str) -> NamedConnection:
         raise RuntimeError("this context belongs to no attempt and has no connections")
+
+    def secret(self, name: str) -> str:
+        raise RuntimeError("this context belongs to no attempt and has no secrets")
+
+    async def secret_async(self, name: str) -> str:
+        return self.secret(name)
 
     def http(self) -> GuardedHttp:
         raise RuntimeError("this context belongs to no attempt and has no HTTP client")

@@ -15,10 +15,10 @@ from detent.errors import DetentError, InvalidInput, StoreError, Unavailable
 from detent.graph.model import Step, StepKind
 from detent.ids import RUN, show
 from detent.run.call import ChildPort, StepCall
+from detent.run.initiator import CORRELATION_HEADER
 from detent.run.outcomes import Delegated, Done, Fail, Outcome, StepError
 from detent.run.start import StartRequest
 from detent.run.state import RunFacts
-from detent.steps.acting_user import CORRELATION_HEADER
 from detent.steps.protocol import Needs
 
 #: Seconds between two attempts to start a child while the node cannot write. They do not count as attempts of the step.

@@ -9,13 +9,13 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any, Final
+from typing import Any, Final, Protocol
 from urllib.parse import urlencode
 
 import msgspec
 from yarl import URL
 
-from detent.catalog import aws4, mcp
+from detent.catalog import mcp
 from detent.catalog.connections import (
     EnvironmentConnections,
     MissingConnection,
@@ -40,6 +40,9 @@ from detent.expressions import ExpressionError
 from detent.instant import SECOND, Instant
 from detent.run.call import StepCall
 from detent.run.outcomes import Done, Fail, Outcome, StepError
+from detent.steps.credentials.opened import sign
+from detent.steps.credentials.requests import AuthorizedAttempt, CredentialRequests
+from detent.steps.errors import CredentialProblem
 from detent.steps.http.request import HttpRequest, SharedHeaders, acting_headers, build_prepared
 from detent.steps.http.response import HttpAnswer, ReceivedAnswer, encode_answer
 from detent.steps.http.step import HttpExecutor, failure_of_request
@@ -60,6 +63,14 @@ _encode: Final = msgspec.json.Encoder().encode
 #: Returns the definition of an action by tenant, id and version; `None` if the catalog does not have it.
 Load = Callable[[int, str, str], Awaitable[bytes | None]]
 
+NO_CREDENTIALS: Final = "this process has no store of credentials"
+
+
+class SendRequest(Protocol):
+    """Sends a request and returns its final answer."""
+
+    def __call__(self, request: HttpRequest, *, limit: int) -> Awaitable[ReceivedAnswer]: ...
+
 
 class TokenRefused(Exception):
     """A server issued no access token."""
@@ -72,20 +83,33 @@ class TokenRefused(Exception):
 class CatalogActions:
     """Runs the actions of the catalog that are data. `load` reads one that this node has not used yet."""
 
-    def __init__(self, http: HttpExecutor, load: Load, connections: EnvironmentConnections) -> None:
+    def __init__(
+        self,
+        http: HttpExecutor,
+        load: Load,
+        connections: EnvironmentConnections,
+        stored: CredentialRequests | None = None,
+    ) -> None:
         self._http = http
         self._load = load
         self._connections = connections
+        self._stored = stored
         self._kept: dict[tuple[int, str, str], DataAction] = {}
         self._ready: dict[DataAction, _ReadyAction] = {}
         self._tokens = _Tokens(http)
-        self._sessions: dict[str, str] = {}  # of MCP servers, by connector
+        self._sessions: dict[tuple[int, str], str] = {}  # of MCP servers, by tenant and connection
 
     def begin(self, call: StepCall) -> Coroutine[Any, Any, Outcome]:
         """Run one attempt. Every failure is a Fail."""
         return self._attempt(call)
 
     async def _attempt(self, call: StepCall) -> Outcome:
+        used: list[AuthorizedAttempt] = []
+        outcome = await self._perform(call, used)
+        return used[0].scrub(outcome) if used else outcome
+
+    async def _perform(self, call: StepCall, used: list[AuthorizedAttempt]) -> Outcome:
+        """Run one attempt. Add what it uses of a stored credential to `used`."""
         limit = self._http.limit_of(call)
         deadline = asyncio.timeout(limit)
         scrubber = None
@@ -100,19 +124,17 @@ class CatalogActions:
                 given = parameters.get("with") or {}
                 if problems := action.problems(given):
                     return _invalid(action, problems)
-                ready = self._ready.get(action) or self._connect(action)
+                ready, send = await self._connected(action, call, used)
                 scrubber = ready.scrubber
-                if action.has_token:
-                    found = await self._tokens.connection(action.definition, ready.connection, call)
-                    ready = _ReadyAction(action, *found, self._http.wall)
-                    scrubber = ready.scrubber
                 bound = ready.bind(given, call)
                 parts = bound.render(ready.connection)
                 if action.is_series:
-                    return await _Exchange(self._http, ready, bound, call, self._sessions).run(parts)
-                received = await self._http.exchange(ready.request(bound, parts, call), limit=PAGE_LIMIT)
+                    return await _Exchange(send, ready, bound, call, self._sessions).run(parts)
+                received = await send(ready.request(bound, parts, call), limit=PAGE_LIMIT)
                 answer = ready.judge(bound, received)
                 return ready.done(bound, answer) if isinstance(answer, ServiceAnswer) else answer
+        except CredentialProblem as problem:
+            return problem.outcome
         except MissingConnection as error:
             return Fail(StepError("missing_credential", str(error)), retry=False)
         except TokenRefused as error:
@@ -124,6 +146,37 @@ class CatalogActions:
             return _scrubbed(Fail(StepError("invalid_request", message), retry=False), scrubber)
         except Exception as error:  # noqa: BLE001 - every error is an outcome
             return _scrubbed(failure_of_request(error, deadline, limit), scrubber)
+
+    async def _connected(
+        self, action: DataAction, call: StepCall, used: list[AuthorizedAttempt]
+    ) -> tuple[_ReadyAction, SendRequest]:
+        """Return an action with its connection, and what sends its requests.
+
+        A stored credential wins: the one that the step names, else the one with the name of the connector. Without it
+        the environment has the connection. Raise CredentialProblem, MissingConnection or TokenRefused."""
+        named = call.parameters.get("credential")
+        definition = action.definition
+        if self._stored is not None:
+            name = definition.connector if named is None else str(named)
+            attempt = await self._stored.begin(call, name, definition.auth, is_needed=named is not None)
+            if attempt is not None:
+                used.append(attempt)
+                return self._with_stored(action, attempt), attempt.exchange
+        if named is not None:
+            raise CredentialProblem(Fail(StepError("missing_credential", NO_CREDENTIALS), retry=False))
+        ready = self._ready.get(action) or self._connect(action)
+        if action.has_token:
+            found = await self._tokens.connection(definition, ready.connection, call)
+            ready = _ReadyAction(action, *found, self._http.wall)
+        return ready, self._http.exchange
+
+    def _with_stored(self, action: DataAction, attempt: AuthorizedAttempt) -> _ReadyAction:
+        """Return an action whose requests carry no authentication: the credential is added to each hop."""
+        opened = attempt.opened
+        definition = action.definition
+        address = self._connections.address(definition.connector, definition.base_url)
+        connection = ServiceConnection(address, opened.secrets, {}, opened.config.get("region"))
+        return _ReadyAction(action.without_auth, connection, opened.scrubber, self._http.wall)
 
     def _connect(self, action: DataAction) -> _ReadyAction:
         definition = action.definition
@@ -171,23 +224,12 @@ class _ReadyAction:
         request = self._headers.build(bound.write(parts, self.connection), bound.key, call.attempt, acting)
         if self.action.is_signed:
             self._sign(request)
-        return request
+        return msgspec.structs.replace(request, bound=call.bound) if call.bound else request
 
     def _sign(self, request: HttpRequest) -> None:
         """Add the signature of a request, over what is sent."""
-        url, connection = request.target.url, self.connection
-        usual = {"http": 80, "https": 443}.get(url.scheme)
-        headers = aws4.sign(
-            request.method,
-            str(url.raw_host) if url.port == usual else f"{url.raw_host}:{url.port}",
-            url.raw_path,
-            url.raw_query_string,
-            request.body or b"",
-            secrets=connection.secrets,
-            service=str(self.action.definition.auth.service),
-            region=str(connection.region),
-            now=self._wall(),
-        )
+        service, region = str(self.action.definition.auth.service), str(self.connection.region)
+        headers = sign(request, self.connection.secrets, service=service, region=region, now=self._wall())
         request.headers.update(headers)
 
     def judge(self, bound: BoundAction, received: ReceivedAnswer) -> ServiceAnswer | Fail:
@@ -244,9 +286,14 @@ class _Exchange:
     """The requests of one attempt that needs several: of pages, or of a tool."""
 
     def __init__(
-        self, http: HttpExecutor, ready: _ReadyAction, bound: BoundAction, call: StepCall, sessions: dict[str, str]
+        self,
+        send: SendRequest,
+        ready: _ReadyAction,
+        bound: BoundAction,
+        call: StepCall,
+        sessions: dict[tuple[int, str], str],
     ) -> None:
-        self._http = http
+        self._sender = send
         self._ready = ready
         self._bound = bound
         self._call = call
@@ -295,16 +342,16 @@ class _Exchange:
     async def _call_tool(self, parts: RequestParts) -> Outcome:
         """Call a tool of an MCP server. A session that the server has forgotten is opened again, once."""
         ready, tool = self._ready, str(parts.body["tool"])
-        connector = ready.action.definition.connector
+        place = self._call.tenant, self._call.parameters.get("credential") or ready.action.definition.connector
         parts.address = ready.connection.base_url
         for is_again in (False, True):
-            session = self._sessions.get(connector)
+            session = self._sessions.get(place)
             if session is None:
                 opened = await self._rpc(parts, mcp.initialize(), None)
                 if isinstance(opened, Fail):
                     return opened
                 mcp.read_result(opened.body, 1)
-                session = self._sessions[connector] = opened.headers.get(mcp.SESSION_HEADER.lower(), "")
+                session = self._sessions[place] = opened.headers.get(mcp.SESSION_HEADER.lower(), "")
                 refused = await self._rpc(parts, mcp.initialized(), session)
                 if isinstance(refused, Fail):
                     return refused
@@ -317,7 +364,7 @@ class _Exchange:
             status = _decode(found.result).get("status_code")
             if is_again or status not in (400, 404) or not session:
                 return found
-            del self._sessions[connector]
+            del self._sessions[place]
         raise AssertionError("a tool is called at most twice")
 
     async def _rpc(self, parts: RequestParts, message: dict[str, Any], session: str | None) -> ServiceAnswer | Fail:
@@ -328,7 +375,7 @@ class _Exchange:
 
     async def _send(self, parts: RequestParts) -> ServiceAnswer | Fail:
         request = self._ready.request(self._bound, parts, self._call)
-        return self._ready.judge(self._bound, await self._http.exchange(request, limit=PAGE_LIMIT))
+        return self._ready.judge(self._bound, await self._sender(request, limit=PAGE_LIMIT))
 
 
 def _scrubbed(fail: Fail, scrubber: Scrubber | None) -> Fail:

@@ -8,12 +8,20 @@ from datetime import timedelta
 from math import isnan
 from typing import Any, Final
 
-from detent.run.outcomes import LONGEST_CODE
+from detent.run.outcomes import LONGEST_CODE, Fail, Pause
 from detent.values.text import plain_text
 
 LONGEST_WAIT: Final = 366 * 86_400.0
 EXCEPTION: Final = "exception"
 FAILED: Final = "failed"
+
+
+class CredentialProblem(Exception):
+    """A step cannot use its credential. `outcome` is how its attempt ends."""
+
+    def __init__(self, outcome: Fail | Pause) -> None:
+        super().__init__(outcome)
+        self.outcome = outcome
 
 
 class ActionError(Exception):

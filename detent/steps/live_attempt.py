@@ -20,11 +20,15 @@ from detent.observe import emit
 from detent.run.call import StepCall
 from detent.run.outcomes import Fail, Outcome, StepError
 from detent.steps.action_context import HEARTBEAT, ActionContext, context_of
+from detent.steps.errors import Permanent, RetryLater
 from detent.steps.http.client import ActionServices, GuardedHttp
 from detent.steps.links import Links, Reservations
 from detent.steps.results import outcome_of_error
 from detent.steps.user_code import TimeLimit, failure_of, is_cancelled
+from detent.vault.redaction import Redactor
+from detent.vault.secrets import SecretUnavailable
 
+_ON_LOOP: Final = "context.secret() blocks; in an `async def` write `await context.secret_async(name)`"
 _OFF_LOOP: Final = "context.http is for `async def` actions; a plain function uses context.connect"
 
 
@@ -46,6 +50,7 @@ class LiveAttempt:
         reservations: Reservations | None = None,
         is_waiting: bool = False,
     ) -> None:
+        self._tenant = call.tenant
         self._where = {"run": call.run_id, "step": call.step, "attempt": call.attempt}
         self._services = services
         self._limit = limit
@@ -121,11 +126,15 @@ class LiveAttempt:
     # -- the port of its context
 
     def log(self, level: str, message: str, facts: dict[str, Any]) -> None:
+        redactor = self._redactor()
+        if redactor is not None:
+            message, facts = redactor.text(message), redactor.value(facts)
         said = {**self._where, "level": level, "message": message, "facts": facts}
         self._on_loop(lambda: emit("action.logged", **said))
 
     def progress(self, fraction: float, text: str) -> None:
-        said = {**self._where, "fraction": fraction, "text": text}
+        redactor = self._redactor()
+        said = {**self._where, "fraction": fraction, "text": text if redactor is None else redactor.text(text)}
         self._on_loop(lambda: emit("step.progress", **said))
 
     def beat(self, detail: bytes | None) -> None:
@@ -136,6 +145,25 @@ class LiveAttempt:
 
     def connection(self, name: str) -> NamedConnection:
         return self._services.connection(name)
+
+    def secret(self, name: str) -> str:
+        if threading.get_ident() == self._thread:
+            raise RuntimeError(_ON_LOOP)
+        return asyncio.run_coroutine_threadsafe(self.secret_async(name), self._loop).result()
+
+    async def secret_async(self, name: str) -> str:
+        if self._services.secrets is None:
+            raise Permanent(f"this process has no secrets, so it cannot open {name!r}", code="missing_secret")
+        try:
+            return (await self._services.secrets.open(self._tenant, [name]))[name].value
+        except SecretUnavailable as error:
+            if error.retry:
+                raise RetryLater(None, error.message, code=error.code) from None
+            raise Permanent(error.message, code=error.code) from None
+
+    def _redactor(self) -> Redactor | None:
+        secrets = self._services.secrets
+        return None if secrets is None else secrets.redactors.get(self._tenant)
 
     def http(self) -> GuardedHttp:
         if threading.get_ident() != self._thread:

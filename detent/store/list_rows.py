@@ -131,3 +131,13 @@ class TimelineRow(NamedTuple):
     def place(self) -> TimelineCursor:
         """Return its position in the timeline."""
         return self.entry.at, self.entry.run, self.entry.seq
+
+
+class Orphan(NamedTuple):
+    """An open run whose parent has ended with `status`, without completing. `opening` is that of the open run."""
+
+    tenant: int
+    run: bytes
+    opening: bytes | None
+    parent: bytes
+    status: str

@@ -126,7 +126,7 @@ class OverviewStore(Protocol):
         """Return the newest firings of all triggers or of one, newest first, without their requests: those of a kind
         and a state among the newest `window` ones."""
 
-    async def entry_marks(self, runs: Sequence[bytes], *, limit: int) -> list[EntryMark]:
+    async def entry_marks(self, tenant: int, runs: Sequence[bytes], *, limit: int) -> list[EntryMark]:
         """Return the entries of these runs that are about a step, without their data, in order of run and seq."""
 
     async def owned_counts(self) -> dict[bytes, int]:

@@ -19,14 +19,18 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Final, Protocol
 
 from detent.run.journal import Entry
+from detent.store.audit import AuditStore
+from detent.store.auth import KeyStore
 from detent.store.catalog_protocol import CatalogStore
 from detent.store.events import EventStore
+from detent.store.identity.people import PersonStore
 from detent.store.letters import LetterStore, NewLetter
 from detent.store.links import LinkStore
 from detent.store.list_rows import (
     FoundWorkflowRow,
     HeroRow,
     MarkSlice,
+    Orphan,
     Range,
     RunGroups,
     RunSlice,
@@ -48,7 +52,6 @@ from detent.store.rows import (
     NewDraft,
     NewVersion,
     NodeOffer,
-    Orphan,
     Receipt,
     RunCriteria,
     RunRow,
@@ -60,7 +63,9 @@ from detent.store.rows import (
 )
 from detent.store.rule_protocol import ActionTemplateStore, AlertStore, EntityStore, LayoutStore
 from detent.store.templates import TemplateStore
+from detent.store.tenants import TenantStore
 from detent.store.trigger_rows import FiringRow, FiringState, NewFiring, NewTrigger, OverlapRule, TriggerRow, Turn
+from detent.store.vault.credentials import VaultStore
 
 EVERY_RUN: Final = RunCriteria()
 
@@ -222,11 +227,11 @@ class CommandStore(Protocol):
     async def count_runs(self, tenant: int, *, where: RunCriteria, limit: int) -> int:
         """Count runs, up to `limit`."""
 
-    async def ended(self, runs: Sequence[bytes]) -> set[bytes]:
+    async def ended(self, tenant: int, runs: Sequence[bytes]) -> set[bytes]:
         """Return which of these runs have ended or do not exist (any more)."""
 
     async def existing(self, runs: Sequence[bytes]) -> set[bytes]:
-        """Return which of these runs exist, open or ended."""
+        """Return which of these runs of any tenant exist, open or ended. Only the engine uses this."""
 
     async def offers(self) -> list[NodeOffer]:
         """Return the offers of the registered nodes."""
@@ -237,9 +242,12 @@ class CommandStore(Protocol):
     async def last_served(self, kind: str, name: str) -> int | None:
         """Return when it was served last, or `None` if never."""
 
-    async def journal(self, run: bytes, *, after: int = 0, limit: int = 100_000) -> list[Entry]: ...
+    async def journal(self, tenant: int, run: bytes, *, after: int = 0, limit: int = 100_000) -> list[Entry]: ...
 
-    async def callbacks(self, run: bytes) -> list[CallbackRow]: ...
+    async def journals_of(self, tenant: int, runs: Sequence[bytes]) -> dict[bytes, list[Entry]]:
+        """Return the journals of these runs, each in order of seq. A run without entries is missing."""
+
+    async def callbacks(self, tenant: int, run: bytes) -> list[CallbackRow]: ...
 
     async def active_run(self, tenant: int, key: str) -> bytes | None:
         """Return the open run that has that `active_key`."""
@@ -249,7 +257,7 @@ class CommandStore(Protocol):
     ) -> list[TimelineRow]:
         """Return what happened in all runs of a hero, ordered by time, run and seq, after that cursor."""
 
-    async def kept(self, run: bytes) -> dict[str, bytes]:
+    async def kept(self, tenant: int, run: bytes) -> dict[str, bytes]:
         """Return the results that steps of this run stored in the user's own transactions, by step."""
 
 
@@ -283,10 +291,10 @@ class ListStore(Protocol):
     async def count_open(self, tenant: int, *, limit: int) -> Counter[tuple[bytes, int]]:
         """Count the newest `limit` open runs by workflow and version. Pages of maps are left out of the counts."""
 
-    async def workflow_names(self, workflows: Sequence[bytes]) -> dict[bytes, str]:
+    async def workflow_names(self, tenant: int, workflows: Sequence[bytes]) -> dict[bytes, str]:
         """Return the names of these workflows. A deleted workflow has its name still."""
 
-    async def count_steps(self, runs: Sequence[bytes]) -> dict[bytes, StepCounts]:
+    async def count_steps(self, tenant: int, runs: Sequence[bytes]) -> dict[bytes, StepCounts]:
         """Count the steps of each run that have an end in its journal. A run without one is left out."""
 
     async def count_in_ranges(self, tenant: int, what: Range, bounds: Sequence[bytes]) -> list[int]:
@@ -459,7 +467,9 @@ class TriggerStore(Protocol):
     async def due_triggers(self, *, limit: int) -> list[TriggerRow]:
         """Return the enabled triggers of every tenant whose `next_at` has come, longest due first."""
 
-    async def take_slots(self, trigger: bytes, *, seen: int, next_at: int | None, firings: Sequence[NewFiring]) -> bool:
+    async def take_slots(
+        self, tenant: int, trigger: bytes, *, seen: int, next_at: int | None, firings: Sequence[NewFiring]
+    ) -> bool:
         """Advance `next_at` from `seen` and add the firings, in one transaction.
 
         A slot that already has a firing is skipped. Return False and write nothing if another process advanced it
@@ -481,7 +491,9 @@ class TriggerStore(Protocol):
     async def due_firings(self, *, limit: int) -> list[FiringRow]:
         """Return the open firings of every tenant that are due and that no node is processing, longest due first."""
 
-    async def begin_firing(self, firing: bytes, *, overlap: OverlapRule, lease: float, most_queued: int) -> Turn:
+    async def begin_firing(
+        self, tenant: int, firing: bytes, *, overlap: OverlapRule, lease: float, most_queued: int
+    ) -> Turn:
         """Claim a firing for `lease` seconds if it is its turn. Return OVER if it has ended.
 
         While the firing is being processed elsewhere, the answer is WAIT. With ALLOW it is otherwise always its turn.
@@ -493,6 +505,7 @@ class TriggerStore(Protocol):
 
     async def end_firing(
         self,
+        tenant: int,
         firing: bytes,
         *,
         state: FiringState,
@@ -574,6 +587,11 @@ class Store(
     LinkStore,
     LetterStore,
     CatalogStore,
+    KeyStore,
+    AuditStore,
+    PersonStore,
+    VaultStore,
+    TenantStore,
     MaintenanceStore,
     Protocol,
 ):

@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 
 from detent.errors import StoreError
 from detent.run.journal import Entry
+from detent.store.audit import AuditRow
 from detent.store.letters import NewLetter
 from detent.store.links import LinkKey, NewLink
 from detent.store.trigger_rows import NewTrigger
@@ -74,6 +75,9 @@ class NewRun(NamedTuple):
     successor_of: bytes | None = None  # the run whose active key it takes
     stage: str | None = None  # what it waits for at once; a run without an owner only
     stage_step: str | None = None
+    principal: str | None = None  # on whose behalf it is started, as JSON; `None` is the system
+    via: str | None = None  # the caller that asked, if it is not the principal
+    correlation: str | None = None
 
 
 class NewCallback(NamedTuple):
@@ -117,7 +121,8 @@ class End(NamedTuple):
     """The run has ended. Its callbacks expire and its mail is dropped in the same flush.
 
     `successor` is the run that starts in this flush and continues it. Mail of the kinds FORWARDED goes there, in its
-    order. If that start is refused, the whole flush fails and nothing is written."""
+    order. If that start is refused, the whole flush fails and nothing is written. `seal` proves what the run did, if
+    the node seals runs."""
 
     run: bytes
     generation: int
@@ -126,6 +131,7 @@ class End(NamedTuple):
     output: bytes | None
     error: str | None
     successor: bytes | None = None
+    seal: bytes | None = None
 
 
 class Message(NamedTuple):
@@ -155,6 +161,7 @@ class Flush:
     consumed: list[int] = field(default_factory=list)
     links: list[NewLink] = field(default_factory=list)
     letters: list[NewLetter] = field(default_factory=list)
+    audits: list[tuple[bytes, AuditRow]] = field(default_factory=list)  # of starts: the run, and the row
 
     def sorted_links(self) -> list[NewLink]:
         """Return the first claim of each resource, in one order for every node, so that two nodes cannot deadlock."""
@@ -213,6 +220,9 @@ class ClaimedRun(NamedTuple):
     parent: bytes | None
     hero_type: str | None = None
     hero_id: str | None = None
+    principal: str | None = None
+    via: str | None = None
+    correlation: str | None = None
 
 
 class Favoured(IntEnum):
@@ -353,6 +363,10 @@ class RunRow(NamedTuple):
     stage: str | None = None
     stage_step: str | None = None
     stage_epoch: int | None = None
+    principal: str | None = None
+    via: str | None = None
+    correlation: str | None = None
+    seal: bytes | None = None
 
 
 def released_key(run: bytes) -> str:
@@ -360,16 +374,6 @@ def released_key(run: bytes) -> str:
 
     It shows that the run had a key, and it is unique, so it conflicts with no other run."""
     return run.hex()
-
-
-class Orphan(NamedTuple):
-    """An open run whose parent has ended with `status`, without completing. `opening` is that of the open run."""
-
-    tenant: int
-    run: bytes
-    opening: bytes | None
-    parent: bytes
-    status: str
 
 
 def hero_of(row: RunRow | ClaimedRun) -> tuple[str, str] | None:
@@ -551,6 +555,7 @@ class WorkflowRow(NamedTuple):
     draft: int | None = None
     entity: str | None = None
     updated_by: str | None = None
+    created_by: str | None = None
 
     def facts(self) -> VersionFacts:
         """Return the facts of the current version."""

@@ -7,7 +7,7 @@ run waits for. Every run that waits is parked, so after each wait the run is rea
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -33,6 +33,8 @@ from detent.testing.executors import executors
 from detent.testing.ids import Ids
 from detent.testing.stage import Stage, is_dead
 from detent.testing.store import WatchedStore
+from detent.vault.sealing import KEY_BYTES, Vault
+from detent.vault.secrets import OpenSecret, SecretOpener
 
 T = TypeVar("T")
 
@@ -51,6 +53,16 @@ TUNING: Final = Tuning(
 )
 _SETTINGS: Final = Settings()
 _CALLER: Final = local_caller("test")
+
+
+class NamedSecrets(SecretOpener):
+    """Opens every secret, as the text `{{secrets.NAME}}`. Results of sensitive steps are sealed with a known key."""
+
+    def __init__(self) -> None:
+        super().__init__(Vault([bytes(KEY_BYTES)]))
+
+    async def open(self, tenant: int, names: Iterable[str]) -> dict[str, OpenSecret]:
+        return {name: OpenSecret(name, f"{{{{secrets.{name}}}}}") for name in names}
 
 
 class World:
@@ -139,6 +151,7 @@ class World:
             serves={*registry.names(), *self.serves},
             tuning=TUNING,
             new_id=self.new_id,
+            secrets=NamedSecrets(),
         )
         self._executors += made.values()
         await self.loop.create_task(engine.start(), context=life.context.copy())

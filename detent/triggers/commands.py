@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 from detent.auth.caller import Caller
 from detent.commands import EngineCommands
-from detent.ids import NewId
+from detent.errors import Forbidden
+from detent.ids import RUN, TRIGGER, WORKFLOW, InvalidId, NewId, parse
 from detent.instant import Instant
+from detent.store.tenants import Owned, TenantStatus
 from detent.triggers.context import TriggerContext, TriggerStores
 from detent.triggers.dead_letters import LetterCommands
 from detent.triggers.editor import MOST_PREVIEWED, TriggerEditor
@@ -16,6 +19,8 @@ from detent.triggers.entities.worker import EntityEvents
 from detent.triggers.firing import Backfilled, FiringCommands
 from detent.triggers.processor import Processor
 from detent.triggers.receiver import FORGED, ReceiverCommands, Sent
+
+_PREFIXES: Final = {Owned.RUN: RUN, Owned.TRIGGER: TRIGGER, Owned.WORKFLOW: WORKFLOW}
 
 __all__ = ["FORGED", "MOST_PREVIEWED", "Backfilled", "EngineTriggers", "Sent", "TriggerCommands"]
 
@@ -56,6 +61,19 @@ class EngineTriggers:
     def entities(self) -> EntityEvents:
         """Return what receives and processes entity events."""
         return self._context.entities
+
+    async def owner_of(self, kind: Owned, text: str) -> int | None:
+        """Return the tenant of the object that a public address names by its id. A name finds nothing.
+
+        Raise Forbidden if its tenant is suspended."""
+        try:
+            tenant = await self._context.store.tenant_of(kind, parse(_PREFIXES[kind], text))
+        except InvalidId:
+            return None
+        row = None if tenant is None else await self._context.store.tenant(tenant)
+        if row is not None and row.status == TenantStatus.SUSPENDED:
+            raise Forbidden("what this address names is suspended")
+        return tenant
 
     def for_caller(self, caller: Caller) -> TriggerCommands:
         """Return the commands of one caller."""

@@ -13,12 +13,13 @@ from detent.store.events import EventStore
 from detent.store.letters import LetterStore
 from detent.store.protocol import TriggerStore
 from detent.store.rule_protocol import EntityStore
+from detent.store.tenants import TenantStore
 from detent.triggers.entities.worker import EntityEvents
 from detent.triggers.processor import Processor
 
 
-class TriggerStores(TriggerStore, LetterStore, EventStore, EntityStore, Protocol):
-    """The verbs of triggers, dead letters, entities and their events."""
+class TriggerStores(TriggerStore, LetterStore, EventStore, EntityStore, TenantStore, Protocol):
+    """The verbs of triggers, dead letters, entities and their events, and of tenants."""
 
 
 class TriggerContext:

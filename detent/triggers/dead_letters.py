@@ -17,6 +17,7 @@ from detent.auth.caller import Caller
 from detent.errors import Conflict, DetentError, NotFound, StoreError
 from detent.ids import FIRING, LETTER, RUN, TRIGGER, InvalidId, parse, show
 from detent.instant import SECOND, iso
+from detent.store.audit import note_audit, shown_filter
 from detent.store.letters import EVERY_LETTER, LetterCriteria, LetterKind, LetterRow, LetterState
 from detent.triggers import record
 from detent.triggers.context import TriggerContext, TriggerPart
@@ -100,6 +101,7 @@ class LetterCommands(TriggerPart):
             where = replace(where, state=str(LetterState.OPEN))
         result = BulkLetters(action, await self._store.count_letters(self._tenant, where=where, limit=MOST))
         result.more = result.matched > limit
+        note_audit(action=str(action), filter=shown_filter(where.given()), dry_run=dry_run)
         if dry_run:
             return result
         newest, cursor = self._context.new_id(), None
@@ -113,6 +115,7 @@ class LetterCommands(TriggerPart):
             if not result.more:
                 break
             cursor = rows[-1].id
+        note_audit(count=len(result.done))
         return result
 
     async def _change(self, result: BulkLetters, rows: Sequence[LetterRow]) -> None:

@@ -12,6 +12,7 @@ from detent.forms.schedule import CRON_FIELDS, next_slots
 from detent.forms.triggers import read_trigger_config
 from detent.ids import TRIGGER, InvalidId, parse, show
 from detent.instant import Instant, iso
+from detent.store.audit import note_audit
 from detent.store.rows import WorkflowRow
 from detent.store.trigger_rows import NewTrigger, TriggerRow
 from detent.triggers.context import TriggerPart
@@ -202,6 +203,7 @@ class TriggerEditor(TriggerPart):
             owned=False,
             **_columns(written, self._next(written.trigger) if written.enabled else None),
         )
+        note_audit(show(TRIGGER, new.id), workflow=workflow.name)
         if not await self._store.add_trigger(new):
             raise NotFound(f"there is no workflow {workflow.name!r}")
         return await self.get(show(TRIGGER, new.id))

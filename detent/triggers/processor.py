@@ -57,7 +57,9 @@ class Processor:
             await self._end(firing, FiringState.REFUSED, reason(NotFound.code, "the trigger was deleted"))
             return Verdict.OVER
         overlap = OverlapRule(json.loads(trigger.config).get("overlap", OverlapRule.ALLOW))
-        turn = await self._store.begin_firing(firing.id, overlap=overlap, lease=LEASE, most_queued=MOST_QUEUED)
+        turn = await self._store.begin_firing(
+            firing.tenant, firing.id, overlap=overlap, lease=LEASE, most_queued=MOST_QUEUED
+        )
         if turn.verdict is not Verdict.GO:
             return turn.verdict
         reach("after_turn")
@@ -120,7 +122,7 @@ class Processor:
     ) -> None:
         message = None if why is None else why.message if why.code is None else record.encode_reason(why)
         letter = _dead_letter(firing, why) if state in _DEAD and why is not None and why.code not in _ALIVE else None
-        await self._store.end_firing(firing.id, state=state, run=run, message=message, letter=letter)
+        await self._store.end_firing(firing.tenant, firing.id, state=state, run=run, message=message, letter=letter)
 
 
 def _start_request(firing: FiringRow, trigger: TriggerRow, payload: FiringPayload) -> StartRequest:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
 from detent.auth.caller import Caller
@@ -18,8 +19,9 @@ from detent.triggers.context import TriggerContext, TriggerPart
 from detent.triggers.editor import TriggerEditor
 from detent.triggers.firing import FiringIntake
 from detent.triggers.record import Event, FiringPayload, FiringReason, reason
-from detent.triggers.signatures import SignatureRefused, request_id, signature_secrets, verify
+from detent.triggers.signatures import SignatureRefused, request_id, signature_secrets, stored_secrets, verify
 from detent.values.limits import ID_LIMIT, INPUT_LIMIT
+from detent.vault.secrets import SecretUnavailable
 
 _WEBHOOK: Final = "webhook"
 #: The headers that identify a request if its trigger names no header.
@@ -64,7 +66,7 @@ class ReceiverCommands(TriggerPart):
         A request with an invalid signature is stored as refused. `count_forged` is called first and may raise. A
         refused request does not use up its id, so the same request may be accepted later."""
         config = json.loads(trigger.config)
-        known_as, refused = self._verified(config, request)
+        known_as, refused = self._verified(config, request, await self._stored(config))
         if refused is not None:
             count_forged()
             return await self._refuse(trigger, record.forged(request), refused)
@@ -87,11 +89,22 @@ class ReceiverCommands(TriggerPart):
         firings = await self._intake.store(new) if new else []
         return Sent(known_as, type_, await self._intake.settle_all(firings))
 
-    def _verified(self, config: dict[str, Any], request: FiringPayload) -> tuple[str | None, FiringReason | None]:
+    async def _stored(self, config: dict[str, Any]) -> dict[str, str]:
+        """Return the stored secrets that a signature is checked with. One that cannot be opened is left out."""
+        names = stored_secrets(config["signature"]) if "signature" in config else ()
+        found: dict[str, str] = {}
+        for name in names:
+            with suppress(SecretUnavailable):
+                found[name] = (await self._context.commands.secrets.open(self._tenant, [name]))[name].value
+        return found
+
+    def _verified(
+        self, config: dict[str, Any], request: FiringPayload, stored: Mapping[str, str]
+    ) -> tuple[str | None, FiringReason | None]:
         """Return the id of a request, or why its signature is refused."""
         known_as = request_id(request.headers, config.get("dedup_header"))
         if "signature" in config:
-            secrets = signature_secrets(config["signature"], os.environ)
+            secrets = signature_secrets(config["signature"], os.environ, stored)
             answer = verify(config["signature"], secrets, request.headers, request.raw or b"", self._now())
             if isinstance(answer, SignatureRefused):
                 return None, reason(FORGED, answer.reason)

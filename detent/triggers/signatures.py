@@ -50,6 +50,9 @@ class SignatureRefused:
     reason: str
 
 
+_NOTHING_STORED: Final[Mapping[str, str]] = {}
+
+
 @dataclass(frozen=True, slots=True)
 class _Request:
     """What the presets read; names of headers are in lower case."""
@@ -65,9 +68,21 @@ class _Request:
         return value if len(value) <= _LONGEST_HEADER else ""
 
 
-def signature_secrets(config: Mapping[str, Any], environ: Mapping[str, str]) -> list[str]:
-    """Return the secrets of a signature's config. A secret in an unset or empty variable is left out."""
-    found = (environ.get(one["env"], "") if isinstance(one, Mapping) else one for one in config["secrets"])
+def stored_secrets(config: Mapping[str, Any]) -> list[str]:
+    """Return the names of the stored secrets that a signature's config names."""
+    return [one["secret"] for one in config["secrets"] if isinstance(one, Mapping) and "secret" in one]
+
+
+def signature_secrets(
+    config: Mapping[str, Any], environ: Mapping[str, str], stored: Mapping[str, str] = _NOTHING_STORED
+) -> list[str]:
+    """Return the secrets of a signature's config. One that is not set, in a variable or in the store, is left out."""
+    found = []
+    for one in config["secrets"]:
+        if not isinstance(one, Mapping):
+            found.append(one)
+        else:
+            found.append(stored.get(one["secret"], "") if "secret" in one else environ.get(one["env"], ""))
     return [secret for secret in found if secret]
 
 

@@ -102,7 +102,7 @@ class Schedules:
                 emit("engine.error", where=self.name, error=repr(error)[:500])
                 why = encode_reason(reason("schedule", f"the schedule cannot be read: {error!r}"))
                 next_at, firings = now + _AFTER_TROUBLE, [self._new(trigger, FiringState.ERRORED, now, message=why)]
-            if await self._store.take_slots(trigger.id, seen=since, next_at=next_at, firings=firings):
+            if await self._store.take_slots(trigger.tenant, trigger.id, seen=since, next_at=next_at, firings=firings):
                 reach("after_slots")
             return next_at is not None and next_at <= now
 

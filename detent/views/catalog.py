@@ -9,7 +9,7 @@ import msgspec
 
 from detent.catalog.action import ActionSource, Effect
 from detent.catalog.connections import EnvironmentConnections, connection_of
-from detent.catalog.connector import Connector
+from detent.catalog.connector import Auth, Connector
 from detent.documents.connectors import CatalogActionDocument, ConnectorDocument, EffectDocument
 from detent.instant import as_datetime
 from detent.steps.connectors.library import missing_package
@@ -27,11 +27,14 @@ def stored_connector(row: ConnectorRow) -> Connector | None:
 
 
 def connector_document(
-    row: ConnectorRow, connections: EnvironmentConnections, *, whole: bool = False
+    row: ConnectorRow, connections: EnvironmentConnections, *, whole: bool = False, is_stored: bool = False
 ) -> ConnectorDocument:
-    """Build the document of a connector."""
+    """Build the document of a connector. `is_stored`: a credential of its name is stored."""
     connector = stored_connector(row)
-    missing = () if connector is None else connections.missing(connector.id, connector.base_url, connector.auth)
+    missing: tuple[str, ...] = ()
+    if connector is not None:
+        auth = Auth() if is_stored else connector.auth
+        missing = connections.missing(connector.id, connector.base_url, auth)
     document = ConnectorDocument(
         id=row.id,
         display_name=row.title,
@@ -87,16 +90,22 @@ async def missing_credentials(store: Store, tenant: int, connections: Environmen
         for row in rows:
             for step in json.loads(row.graph).get("steps", ()) if row.graph else ():
                 config = step.get("config", {})
+                if "credential" in config:
+                    continue  # a publish warns of one that is not stored, and its steps name it
                 if step.get("kind") == "action" and (name := str(config.get("action", "")).partition(".")[0]):
                     used = name if "version" in config else connection_of(name, config.get("with"))
                     if used is not None:
                         users.setdefault((name, used), []).append(row.name)
         after = rows[-1].name
     found = []
+    held = await store.credential_states(tenant, {used for _, used in users})
     for (name, used), workflows in sorted(users.items()):
         stored = await store.connector(tenant, name)
         connector = None if stored is None else stored_connector(stored)
-        missing = () if connector is None else connections.missing(used, connector.base_url, connector.auth)
+        missing: tuple[str, ...] = ()
+        if connector is not None:
+            is_held = used in held and connector.source is not ActionSource.PYTHON
+            missing = connections.missing(used, connector.base_url, Auth() if is_held else connector.auth)
         whose = ", ".join(sorted(set(workflows))[:3])
         if missing:
             message = f"{used!r} is not set up here: set {' and '.join(missing)}; {whose} needs it"

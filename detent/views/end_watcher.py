@@ -1,8 +1,9 @@
-"""Notify waiters when runs have ended, on any node: one query to the store for all awaited runs."""
+"""Notify waiters when runs have ended, on any node: one query to the store for the awaited runs of a tenant."""
 
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -29,15 +30,18 @@ class EndWatcher:
     def __init__(self, store: CommandStore, clock: Clock) -> None:
         self._store = store
         self._pace = Pace(clock)
-        self._watched: dict[bytes, _Watched] = {}
+        self._watched: dict[tuple[int, bytes], _Watched] = {}
+        self._runs: Counter[bytes] = Counter()
         self._asking: asyncio.Task[None] | None = None
 
     @contextmanager
-    def watch(self, run: bytes) -> Iterator[asyncio.Future[None]]:
+    def watch(self, tenant: int, run: bytes) -> Iterator[asyncio.Future[None]]:
         """Return a future that is done when the run has ended or does not exist. `close` cancels it."""
-        watched = self._watched.get(run)
+        key = (tenant, run)
+        watched = self._watched.get(key)
         if watched is None:
-            watched = self._watched[run] = _Watched(asyncio.get_running_loop().create_future())
+            self._runs[run] += 1
+            watched = self._watched[key] = _Watched(asyncio.get_running_loop().create_future())
             self._pace.nudge()
         watched.watchers += 1
         if self._asking is None:
@@ -47,13 +51,14 @@ class EndWatcher:
         finally:
             watched.watchers -= 1
             if not watched.watchers:
-                del self._watched[run]
+                del self._watched[key]
+                self._runs -= Counter((run,))
             if not self._watched:
                 self._stop()
 
     def nudge(self, run: bytes) -> None:
         """Poll the store now, because this run may have ended."""
-        if run in self._watched:
+        if run in self._runs:
             self._pace.nudge()
 
     async def close(self) -> None:
@@ -74,11 +79,15 @@ class EndWatcher:
         is_away = False
         while True:
             self._pace.look()
-            waiting = [run for run, watched in self._watched.items() if not watched.over.done()]
+            waiting: dict[int, list[bytes]] = {}
+            for (tenant, run), watched in self._watched.items():
+                if not watched.over.done():
+                    waiting.setdefault(tenant, []).append(run)
             found = False
             try:
-                for first in range(0, len(waiting), _AT_ONCE):
-                    found |= self._notify(await self._store.ended(waiting[first : first + _AT_ONCE]))
+                for tenant, runs in waiting.items():
+                    for first in range(0, len(runs), _AT_ONCE):
+                        found |= self._notify(tenant, await self._store.ended(tenant, runs[first : first + _AT_ONCE]))
                 is_away = False
             except StoreError as error:
                 if not is_away:
@@ -89,9 +98,9 @@ class EndWatcher:
             else:
                 await self._pace.nudged()
 
-    def _notify(self, ended: set[bytes]) -> bool:
+    def _notify(self, tenant: int, ended: set[bytes]) -> bool:
         for run in ended:
-            watched = self._watched.get(run)
+            watched = self._watched.get((tenant, run))
             if watched is not None and not watched.over.done():
                 watched.over.set_result(None)
         return bool(ended)

@@ -47,8 +47,8 @@ class JournalPages:
     `turns` limits how many queries are under way at once, and so how many rows are in memory beside the pages.
     """
 
-    def __init__(self, store: CommandStore, run: bytes, turns: asyncio.Semaphore) -> None:
-        self._store, self._run, self._turns = store, run, turns
+    def __init__(self, store: CommandStore, tenant: int, run: bytes, turns: asyncio.Semaphore) -> None:
+        self._store, self._tenant, self._run, self._turns = store, tenant, run, turns
         self._piece = _FIRST_PIECE
 
     async def read(self, after: int, *, limit: int = PAGE_ENTRIES, most: int = PAGE_BYTES) -> JournalPage:
@@ -58,7 +58,7 @@ class JournalPages:
         while True:
             asked = min(limit - len(found), self._piece)
             async with self._turns:
-                rows = await self._store.journal(self._run, after=after, limit=asked)
+                rows = await self._store.journal(self._tenant, self._run, after=after, limit=asked)
             for row in rows:
                 size += len(row.data)
                 if found and size > most:
@@ -268,7 +268,7 @@ class Feeds:
         self._store, self._clock = store, clock
         self._endings = EndWatcher(store, clock)
         self._turns = asyncio.Semaphore(_READS_AT_ONCE)
-        self._feeds: dict[bytes, Feed] = {}
+        self._feeds: dict[tuple[int, bytes], Feed] = {}
         self._listeners = 0
         self._stop_listening: Callable[[], None] | None = None
         self._is_closed = False
@@ -283,45 +283,48 @@ class Feeds:
         row = await self._store.run(tenant, run)
         return None if row is None else row.status
 
-    async def follow(self, run: bytes, *, after: int = 0) -> AsyncGenerator[Entry, None]:
+    async def follow(self, tenant: int, run: bytes, *, after: int = 0) -> AsyncGenerator[Entry, None]:
         """Yield every entry after `after` as it becomes durable, until the run has ended. Close it to leave earlier."""
-        with self.reader(run, after=after) as reader:
+        with self.reader(tenant, run, after=after) as reader:
             while (entry := await reader.next()) is not None:
                 yield entry
 
     @contextmanager
-    def reader(self, run: bytes, *, after: int = 0) -> Iterator[FeedReader]:
+    def reader(self, tenant: int, run: bytes, *, after: int = 0) -> Iterator[FeedReader]:
         """Return a reader of a run's journal that begins after `after`."""
-        with self._listening(), self._endings.watch(run) as over:
-            feed = self._feeds.get(run)
+        key = (tenant, run)
+        with self._listening(), self._endings.watch(tenant, run) as over:
+            feed = self._feeds.get(key)
             if feed is None:
-                feed = self._feeds[run] = Feed(self._pages(run), after, over, self._clock)
+                feed = self._feeds[key] = Feed(self._pages(tenant, run), after, over, self._clock)
                 if self._is_closed:
                     feed.close()
             feed.readers += 1
             try:
-                yield FeedReader(feed, self._pages(run), after)
+                yield FeedReader(feed, self._pages(tenant, run), after)
             finally:
                 feed.readers -= 1
                 if not feed.readers:
-                    del self._feeds[run]
+                    del self._feeds[key]
                     feed.close()
 
-    async def wait_entries(self, run: bytes, after: int, timeout: float = 0.0, *, limit: int = MOST_ENTRIES) -> Events:
+    async def wait_entries(
+        self, tenant: int, run: bytes, after: int, timeout: float = 0.0, *, limit: int = MOST_ENTRIES
+    ) -> Events:
         """Return the entries after `after`. If there are none yet, wait up to `timeout` seconds for the first ones.
 
         Return fewer than `limit` if they are large.
         """
-        found = await self._events(run, after, limit)
+        found = await self._events(tenant, run, after, limit)
         if found.entries or found.is_all or timeout <= 0:
             return found
-        with self.reader(run, after=after) as reader:
+        with self.reader(tenant, run, after=after) as reader:
             await reader.next(timeout)
-        return await self._events(run, after, limit)
+        return await self._events(tenant, run, after, limit)
 
-    async def ended(self, run: bytes, timeout: float | None = None) -> bool:
+    async def ended(self, tenant: int, run: bytes, timeout: float | None = None) -> bool:
         """Wait until the run has ended or does not exist, for at most `timeout` seconds. Return whether it has."""
-        with self._listening(), self._endings.watch(run) as over:
+        with self._listening(), self._endings.watch(tenant, run) as over:
             if not self._is_closed:
                 await asyncio.wait([over], timeout=timeout)
             return over.done() and not over.cancelled()
@@ -335,13 +338,13 @@ class Feeds:
         await self._endings.close()
         await asyncio.gather(*ending, return_exceptions=True)
 
-    async def _events(self, run: bytes, after: int, limit: int) -> Events:
-        ended = run in await self._store.ended([run])
-        page = await self._pages(run).read(after, limit=limit, most=MOST_BYTES)
+    async def _events(self, tenant: int, run: bytes, after: int, limit: int) -> Events:
+        ended = run in await self._store.ended(tenant, [run])
+        page = await self._pages(tenant, run).read(after, limit=limit, most=MOST_BYTES)
         return Events(page.entries, ended and page.is_last)
 
-    def _pages(self, run: bytes) -> JournalPages:
-        return JournalPages(self._store, run, self._turns)
+    def _pages(self, tenant: int, run: bytes) -> JournalPages:
+        return JournalPages(self._store, tenant, run, self._turns)
 
     @contextmanager
     def _listening(self) -> Iterator[None]:
@@ -359,7 +362,7 @@ class Feeds:
 
     def _hear(self, name: str, facts: dict[str, Any]) -> None:
         if name == "entry.written":
-            feed = self._feeds.get(facts["run"])
+            feed = self._feeds.get((facts["entry"].tenant, facts["run"]))
             if feed is not None:
                 feed.nudge()
         elif name == "run.ended":

@@ -23,9 +23,9 @@ from detent.ids import FIRING, RUN, show
 from detent.run.journal import Entry, Kind
 from detent.run.status import TERMINAL, Status
 from detent.store.rows import NO_ID
+from detent.views.entries import entry_document
 from detent.views.feeds import FeedReader, Feeds
 from detent.views.readers import GAP, PERIOD, LiveSources, RowReader, SharedReader
-from detent.views.runs import entry_document
 from detent.views.step import cut
 
 HEARTBEAT: Final = 15.0
@@ -281,7 +281,7 @@ class _RunPart:
     async def _follow(self) -> None:
         self._status = await self._hub.status(self._topic.run)
         if self._status is not None:
-            with self._hub.feeds.reader(self._topic.run, after=self._after) as reader:
+            with self._hub.feeds.reader(self._hub.tenant, self._topic.run, after=self._after) as reader:
                 self._reader = reader
                 while (entry := await reader.next()) is not None:
                     self._batch.append(entry)
@@ -348,10 +348,10 @@ def _entry(entry: Entry) -> bytes:
 
 
 class LiveHub:
-    """The readers of this process, by what they read. `close` ends all streams, also those that come later."""
+    """The readers of a tenant in this process, by what they read. `close` ends all streams, also later ones."""
 
-    def __init__(self, sources: LiveSources, feeds: Feeds, *, period: float = PERIOD) -> None:
-        self._sources, self.feeds, self.period = sources, feeds, period
+    def __init__(self, sources: LiveSources, feeds: Feeds, tenant: int, *, period: float = PERIOD) -> None:
+        self._sources, self.feeds, self.tenant, self.period = sources, feeds, tenant, period
         self.rows = RowReader(sources, period)
         self._readers: dict[Hashable, SharedReader[Any]] = {}
         self._statuses: dict[bytes, asyncio.Task[str | None]] = {}

@@ -17,7 +17,14 @@ from detent.run.outcomes import StepError
 from detent.run.state import Phase
 from detent.run.status import TERMINAL
 from detent.store.rows import RunRow
-from detent.views.runs import item_counts, operation_kind, run_summary, step_status, suspect_document
+from detent.views.runs import (
+    item_counts,
+    operation_kind,
+    principal_document,
+    run_summary,
+    step_status,
+    suspect_document,
+)
 from detent.views.walk import PastTry, Walk, step_reason
 
 #: At most this many tries of one step, and of all steps together, are in an outline. Those left out are counted.
@@ -75,6 +82,9 @@ def run_head(row: RunRow, walk: Walk, now: Instant, *, version: int, is_past: bo
     head.paused_by = state.paused_by
     head.paused_step = None if state.paused_step is None else walk.prepared.steps[state.paused_step].name
     head.suspect = suspect_document(walk.prepared, state)
+    head.principal = None if row.principal is None else principal_document(row)
+    head.via = row.via
+    head.correlation_id = row.correlation
     if is_past or row.status not in TERMINAL:
         head.status = str(state.status)
     if is_past:

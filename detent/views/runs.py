@@ -11,7 +11,6 @@ from typing import Any, Final
 import msgspec
 
 from detent.documents.answers import NULL
-from detent.documents.journal import EntryDocument, PageDocument, StepFailure
 from detent.documents.runs import (
     AttemptDocument,
     CallbackDocument,
@@ -20,7 +19,7 @@ from detent.documents.runs import (
     ItemDocument,
     OriginDocument,
     ParentDocument,
-    ResourceDocument,
+    PrincipalDocument,
     RunDocument,
     RunSummary,
     StageDocument,
@@ -35,14 +34,14 @@ from detent.planner.moves.code import graph_of
 from detent.planner.prepared import Prepared
 from detent.planner.suspects import is_suspect, is_suspect_run, waits_as_suspect
 from detent.run.call import Op, op_of
-from detent.run.journal import Decided, Entry, EntryData, Kind, decode_data, family_in
-from detent.run.outcomes import StepError
+from detent.run.initiator import Initiator, read_principal
+from detent.run.journal import Entry, EntryData, Kind, decode_data, family_in
 from detent.run.stage import StageKind, stage_kind
 from detent.run.state import Checkpoint, MapState, Operation, Phase, RunFacts, RunState
 from detent.run.status import TERMINAL, Status
-from detent.store.links import LinkRow
 from detent.store.list_rows import ListedRun
 from detent.store.rows import NO_ID, CallbackRow, CallbackState, RunRow, hero_of
+from detent.views.entries import failure_or_none, when
 from detent.views.walk import probe_document, step_reason
 
 _decode = msgspec.json.Decoder().decode
@@ -68,83 +67,9 @@ read_result = msgspec.json.Decoder(StoredResult).decode
 _NO_RESULT: Final = StoredResult()
 
 
-def _when(instant: Instant | None) -> datetime | None:
-    return None if instant is None else as_datetime(instant)
-
-
 def _stored(data: bytes | None) -> Any:
     """Return stored JSON as the value of a field, without decoding it."""
     return None if data is None else msgspec.Raw(data)
-
-
-# Entries of the journal: the same document in streams, lists and the document of a run.
-
-
-def entry_document(entry: Entry) -> EntryDocument:
-    """Build the document of a journal entry. Its result is not decoded."""
-    data = decode_data(entry.data)
-    decided = data.decided or Decided()
-    sleep, wait = dict(decided.sleep), dict(decided.wait)
-    retry_at = data.retry_at
-    if entry.kind == Kind.BEGAN and entry.step is not None:
-        op = op_of(entry.step)
-        if op is Op.STEP:
-            retry_at = data.until
-        elif op in (Op.SLEEP, Op.TIMER) and data.until is not None:
-            sleep[entry.step] = data.until
-        else:
-            wait[entry.step] = data.until
-    return EntryDocument(
-        seq=entry.seq,
-        at=as_datetime(entry.at),
-        kind=str(entry.kind),
-        step=entry.step,
-        attempt=entry.attempt or None,
-        status=entry.outcome,
-        result=data.result or None,
-        error=_failure(data.error),
-        duration_ms=data.ms,
-        retry_at=_when(retry_at),
-        by=_by(entry, data),
-        finished=data.finished,
-        carried=list(data.carried),
-        skipped=list(dict.fromkeys([*decided.skipped, *decided.given_up])),
-        failed={step: as_failure(error) for step, error in {**data.crashed, **decided.errors}.items()},
-        answers=decided.answers,
-        notes=list(decided.notes.values()),
-        sleep_until={step: as_datetime(until) for step, until in sleep.items()},
-        wait_until={step: _when(until) for step, until in wait.items()},
-        run_status=decided.run,
-        version=data.version,
-        was=data.was,
-        child_run_id=data.child,
-        item_count=None if data.map is None else data.map.count,
-        pages=data.pages,
-        page=None if data.page is None else PageDocument(data.page.child, data.page.succeeded, data.page.failed),
-        probe=probe_document(data.probe),
-    )
-
-
-def entry_json(entry: Entry) -> bytes:
-    """Encode the document of a journal entry as JSON on one line."""
-    text = _encoder.encode(entry_document(entry))
-    # A JSON string contains no raw line ends, so every line end is between values and can be replaced.
-    return text.replace(b"\r", b" ").replace(b"\n", b" ")
-
-
-def _by(entry: Entry, data: EntryData) -> str | None:
-    """Return the user or node that caused the entry. The journal has the node of an adoption as hexadecimal bytes."""
-    if entry.kind != Kind.ADOPTED or data.by is None:
-        return data.by
-    return show(NODE, bytes.fromhex(data.by)) if _NODE_ID.fullmatch(data.by) else data.by
-
-
-def _failure(error: StepError | None) -> StepFailure | None:
-    return None if error is None else as_failure(error)
-
-
-def as_failure(error: StepError) -> StepFailure:
-    return StepFailure(error.code, error.message, error.detail)
 
 
 # Operations of a durable function: documents like those of steps, by their keys.
@@ -191,8 +116,8 @@ def _attempt(entry: Entry, data: EntryData, status: str | None, retry_at: Instan
         started_at=as_datetime(entry.at - micros((data.ms or 0) / 1000)),
         finished_at=as_datetime(entry.at),
         duration_ms=data.ms,
-        error=_failure(data.error),
-        retry_at=_when(retry_at),
+        error=failure_or_none(data.error),
+        retry_at=when(retry_at),
         probe=probe_document(data.probe),
     )
 
@@ -208,7 +133,7 @@ def _ended(one: Checkpoint, attempts: list[AttemptDocument], begun: Entry | None
         duration_ms=attempts[-1].duration_ms if attempts else None,
         attempts=attempts,
         output=result.body if op is Op.WAIT else result.output,
-        error=_failure(one.error),
+        error=failure_or_none(one.error),
     )
 
 
@@ -224,13 +149,13 @@ def _open(one: Operation, attempts: list[AttemptDocument], begun: Entry | None) 
         run_id=one.child,
         child_run_id=one.child,
         output=NULL,
-        error=_failure(one.error),
+        error=failure_or_none(one.error),
     )
     if op is Op.STEP:
-        document.next_at = _when(one.until)
+        document.next_at = when(one.until)
         document.attempt = one.attempt + 1
     else:
-        document.until = _when(one.until)
+        document.until = when(one.until)
     return document
 
 
@@ -289,9 +214,12 @@ def run_document(
         input=_stored(row.input),
         started_at=None if not_begun else begins,
         start_at=begins if not_begun else None,
-        finished_at=_when(row.ended_at),
-        expires_at=_when(row.expires_at),
+        finished_at=when(row.ended_at),
+        expires_at=when(row.expires_at),
         output=_stored(row.output),
+        principal=principal_document(row),
+        via=row.via,
+        correlation_id=row.correlation,
         error=row.error,
         paused_by=state.paused_by,
         paused_step=None if state.paused_step is None else prepared.steps[state.paused_step].name,
@@ -331,7 +259,7 @@ def stage_document(row: SummaryRow, now: Instant) -> StageDocument | None:
     has_step = is_current and kind == row.stage
     until = None if kind in (StageKind.QUEUED, StageKind.RUNNING) else row.wake_at
     since = row.wake_at if kind is StageKind.QUEUED else None
-    return StageDocument(str(kind), row.stage_step if has_step else None, _when(until), _when(since))
+    return StageDocument(str(kind), row.stage_step if has_step else None, when(until), when(since))
 
 
 def _span(row: SummaryRow) -> float | None:
@@ -365,8 +293,8 @@ def run_summary(row: SummaryRow, now: Instant) -> RunSummary:
         trigger=row.trigger,
         started_at=None if is_pending else begins,
         start_at=begins if is_pending else None,
-        finished_at=_when(row.ended_at),
-        expires_at=_when(row.expires_at),
+        finished_at=when(row.ended_at),
+        expires_at=when(row.expires_at),
         error=row.error,
         origin=_origin(row),
         parent=_parent(row),
@@ -425,17 +353,10 @@ def _parent(row: SummaryRow) -> ParentDocument | None:
     return ParentDocument(show(RUN, row.parent), None if family is None else family.step)
 
 
-def resource_document(row: LinkRow) -> ResourceDocument:
-    """Build the document of a resource that belongs to a run."""
-    return ResourceDocument(
-        system=row.system,
-        type=row.type,
-        id=row.id,
-        url=row.url,
-        run_id=show(RUN, row.run),
-        step=row.step,
-        linked_at=as_datetime(row.at),
-    )
+def principal_document(row: RunRow) -> PrincipalDocument:
+    """Build the document of the principal of a run."""
+    found = read_principal(row.principal)
+    return PrincipalDocument(found.user_id, found.display_name, found.email)
 
 
 def _hero(row: SummaryRow) -> HeroDocument | None:
@@ -465,6 +386,7 @@ def facts_of_row(row: RunRow, callback_url: Callable[[str], str]) -> RunFacts:
         callback_url=callback_url,
         hero=hero_of(row),
         parent=row.parent,
+        initiator=Initiator(row.principal, row.via, row.correlation),
     )
 
 
@@ -475,7 +397,7 @@ def _callback(row: CallbackRow, callback_url: Callable[[str], str]) -> CallbackD
         url=callback_url(row.step),
         status=CALLBACK_WORDS.get(state, str(state)),
         created_at=as_datetime(row.created_at),
-        expires_at=_when(row.until),
+        expires_at=when(row.until),
     )
 
 
@@ -512,11 +434,11 @@ def _step(
         finished_at=as_datetime(state.since[index]) if phase is Phase.ENDED else None,
         duration_ms=attempts[-1].duration_ms if attempts else None,
         attempts=attempts,
-        error=_failure(state.errors.get(index)),
+        error=failure_or_none(state.errors.get(index)),
     )
     if phase in (Phase.READY, Phase.RUNNING, Phase.RETRYING, Phase.CHILD):
         document.attempt = state.attempt_number(index)
-    until = _when(state.until.get(index))
+    until = when(state.until.get(index))
     if phase is Phase.RETRYING:
         document.next_at = until
     else:
@@ -555,7 +477,7 @@ def item_document(state: RunState, index: int, first: int, run: str, child: str 
         index=first + index,
         status=step_status(state, index, owned=owned),
         attempts=state.attempts[index],
-        error=_failure(state.errors.get(index)),
+        error=failure_or_none(state.errors.get(index)),
         result=_stored(stored or None),
         run_id=run,
         child_run_id=child,

@@ -18,7 +18,7 @@ from detent.documents.outline import (
     WaitDocument,
 )
 from detent.documents.runs import AttemptDocument
-from detent.expressions import Expression, ExpressionError, Scope, Template, resolve_holes
+from detent.expressions import Expression, ExpressionError, Scope, Template, masked, resolve_holes
 from detent.graph.model import DECIDED_AT_ONCE, Ending, StepKind
 from detent.ids import RUN, show
 from detent.instant import as_datetime
@@ -30,8 +30,9 @@ from detent.run.outcomes import StepError
 from detent.run.state import Phase
 from detent.store.rows import CallbackRow, CallbackState
 from detent.values.http_body import SECRET_HEADERS
+from detent.views.entries import as_failure
 from detent.views.outline import items_of, operation_outline
-from detent.views.runs import CALLBACK_WORDS, as_failure, operation_kind, read_result, step_status
+from detent.views.runs import CALLBACK_WORDS, operation_kind, read_result, step_status
 from detent.views.walk import PastTry, Walk, probe_document
 
 #: Larger values are cut, unless the whole step is asked for.
@@ -127,9 +128,10 @@ class StepView:
             parameters = _rendered(step.config, call_scope(past.prepared, state, past.index))
         else:
             call = make_call(past.prepared, state, past.index)
-            parameters = _masked_headers(call.parameters) if isinstance(call, StepCall) else msgspec.UNSET
+            sent: Any = masked(call.parameters) if isinstance(call, StepCall) else None
+            parameters = _masked_headers(sent) if isinstance(call, StepCall) else msgspec.UNSET
             if isinstance(call, StepCall) and step.kind is StepKind.HTTP:
-                text = curl(call.parameters, call.idempotency_key)
+                text = curl(sent, call.idempotency_key)
                 document.curl = None if text is None else self._mask(text.encode()).decode()
         if parameters is not msgspec.UNSET:
             document.rendered = self._cut(document, "rendered", self._mask(_encode(parameters)))
@@ -169,7 +171,7 @@ class StepView:
                 yield ExpressionValue(at=at, source=hole.source, value=MASK if is_secret else self._small(hole.value))
 
     def _small(self, value: object) -> Any:
-        raw = self._mask(_encode(value))
+        raw = self._mask(_encode(masked(value)))
         return msgspec.Raw(raw) if len(raw) <= LARGEST_EXPRESSION else cut(raw)
 
     def _cut(self, document: StepDetail, name: str, raw: bytes) -> Any:

@@ -111,6 +111,6 @@ async def _forgotten(store: Store, tenant: int, now: Instant) -> list[Finding]:
 
 async def _paused_at(store: Store, row: RunRow) -> Instant:
     """Return when the run was last paused. An adoption counts too: it pauses a run with an uncertain step."""
-    entries = await store.journal(row.id)
+    entries = await store.journal(row.tenant, row.id)
     stops = (Kind.PAUSED, Kind.ADOPTED)
     return max((entry.at for entry in entries if entry.kind in stops), default=row.started_at)

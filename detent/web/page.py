@@ -27,7 +27,9 @@ POLICY: Final = (
     "require-trusted-types-for 'script'; trusted-types 'none'"
 )
 #: The first part of each path that the API answers.
-API: Final = frozenset({"api", "v1", "wh", "webhook", "health", "docs", "openapi.json", "plain"})
+API: Final = frozenset(
+    {"api", "v1", "wh", "webhook", "health", "docs", "openapi.json", "plain", "login", "logout", "oauth"}
+)
 
 Headers = list[tuple[bytes, bytes]]
 

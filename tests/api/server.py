@@ -100,7 +100,7 @@ async def serving(url: str, **settings: Any) -> AsyncIterator[Detent]:
     with closing(bind("127.0.0.1", 0)) as sock:
         async with (
             run_app(chosen, address=sock.getsockname()[:2], allow=LOOPBACK, migrate=True) as app,
-            listening(app, sock),
+            listening(app, sock, loose=True),
             aiohttp.ClientSession(app.local_url) as session,
         ):
             yield Detent(app, session)

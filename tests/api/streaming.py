@@ -18,7 +18,8 @@ import uvicorn
 from detent.api.app import Api
 from detent.api.context import ApiContext
 from detent.api.server.protocol import Connection
-from detent.auth.caller import local_caller
+from detent.auth.authenticator import TrustedAuthenticator
+from detent.auth.caller import Caller, local_caller
 from detent.clock import SystemClock
 from detent.ids import RUN, new_id, show
 from detent.observe import emit
@@ -64,10 +65,10 @@ class Tape:
         row = RunRow(*nothing)._replace(id=run, status="completed" if self.is_over else "running")
         return row if run == self.id else None
 
-    async def ended(self, runs: Sequence[bytes]) -> set[bytes]:
+    async def ended(self, tenant: int, runs: Sequence[bytes]) -> set[bytes]:
         return {run for run in runs if run != self.id or self.is_over}
 
-    async def journal(self, run: bytes, *, after: int = 0, limit: int = 100_000) -> list[Entry]:
+    async def journal(self, tenant: int, run: bytes, *, after: int = 0, limit: int = 100_000) -> list[Entry]:
         return [self._entry(seq) for seq in range(after + 1, min(self.written, after + limit) + 1)]
 
     def _entry(self, seq: int) -> Entry:
@@ -96,6 +97,13 @@ class Server(uvicorn.Server):
         return len(self.server_state.connections)
 
 
+class Nothing:
+    """Commands that the streams under test never use."""
+
+    def for_caller(self, caller: Caller) -> Any:
+        return None
+
+
 @asynccontextmanager
 async def streaming(store: object, *, patience: float = 30.0) -> AsyncIterator[tuple[str, Server]]:
     """The routes under test on a port of their own, before that store."""
@@ -110,11 +118,13 @@ async def streaming(store: object, *, patience: float = 30.0) -> AsyncIterator[t
     nothing = cast("Any", None)
     api = Api(
         ApiContext(
-            caller=local_caller("test"),
-            commands=nothing,
-            triggers=nothing,
+            authenticator=TrustedAuthenticator(local_caller("test")),
+            engine_commands=cast("Any", Nothing()),
+            engine_triggers=cast("Any", Nothing()),
+            public=local_caller("test"),
+            auditor=nothing,
             feeds=feeds,
-            live=nothing,
+            build_hub=nothing,
             outage=nothing,
             check=nothing,
             hosts=None,

@@ -99,7 +99,7 @@ async def test_a_replay_with_another_body_is_refused_and_leaves_no_trace(detent:
     assert after == before
     row = await detent.app.store.run(1, detent.app.engine.tokens.read(urls["w"].rpartition("/")[2])[0])  # type: ignore[index]
     assert row is not None
-    assert "canary" not in json.dumps([entry.data.decode() for entry in await detent.app.store.journal(row.id)])
+    assert "canary" not in json.dumps([entry.data.decode() for entry in await detent.app.store.journal(1, row.id)])
 
 
 @pytest.mark.case("D4")

@@ -61,12 +61,12 @@ async def test_a_parent_that_waits_is_not_in_memory_and_is_not_read(tmp_path: Pa
             while (row := await store.run(1, parent)) is None or row.owner is not None:  # noqa: ASYNC110 - only the store knows
                 await asyncio.sleep(0.02)
         before = row.generation
-        journal = await store.journal(parent)
+        journal = await store.journal(1, parent)
         await asyncio.sleep(2.0)  # many polls long
         row = await store.run(1, parent)
         assert row is not None
         assert (row.owner, row.generation) == (None, before), "no node has claimed it"
-        assert await store.journal(parent) == journal
+        assert await store.journal(1, parent) == journal
         document = (await detent.call("GET", f"/api/v1/runs/{child}")).json["data"]
         assert (await detent.call("POST", document["callbacks"][0]["url"], json={})).status in (200, 202)
         assert (await detent.ended(started))["status"] == "completed"

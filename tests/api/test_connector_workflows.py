@@ -292,7 +292,7 @@ async def test_no_token_is_in_a_journal_a_view_or_an_error(detent: Detent, servi
     run = await executed(detent, "onboard-project", {"boardId": 77, "itemId": 1, "channelId": "C1"})
     places = [f"/api/v1/runs/{run['id']}{rest}" for rest in ("", "/events", "/outline", "/steps/get-item", "/export")]
     texts = [(await detent.call("GET", place)).text for place in places]
-    entries = await detent.app.store.journal(parse(RUN, run["id"]))
+    entries = await detent.app.store.journal(1, parse(RUN, run["id"]))
     texts += [repr(entries)]
     assert any("Website" in text for text in texts)
     for token in TOKENS.values():
@@ -409,7 +409,7 @@ async def test_the_intake_of_the_specification_reaches_wiki_and_chat_word_for_wo
     assert [(one["run_id"], one["step"], one["url"]) for one in linked.json["data"]] == [
         (run["id"], "create-confluence", url)
     ]
-    entries = repr(await detent.app.store.journal(parse(RUN, run["id"])))
+    entries = repr(await detent.app.store.journal(1, parse(RUN, run["id"])))
     assert all(token not in entries for token in TOKENS.values())
 
 
@@ -452,7 +452,7 @@ async def test_a_workflow_mails_what_it_finds_in_a_database_and_keeps_a_copy(
             await detent.save(json.dumps({"name": "paid", "tasks": tasks}))
             run = await detent.ended(await detent.start("paid", {"customer": 7, "order": 17}))
             assert run["status"] == "completed", run
-            entries = repr(await detent.app.store.journal(parse(RUN, run["id"])))
+            entries = repr(await detent.app.store.journal(1, parse(RUN, run["id"])))
     [message] = mailbox.messages
     assert (message["From"], message["To"]) == ("Shop <shop@example.com>", "ann@example.org")
     assert message["Subject"] == "Order 17"

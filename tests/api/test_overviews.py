@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from detent.auth.scopes import Scope
 from detent.documents.answers import Many, One
 from detent.documents.outline import ExportDocument, GridDocument
 from detent.documents.overview import (
@@ -156,7 +157,8 @@ async def test_a_run_is_exported_as_json_and_as_a_test(api: Detent) -> None:
 
 async def test_a_caller_learns_who_it_is_and_what_the_server_has(api: Detent) -> None:
     me = msgspec.convert((await api.call("GET", f"{V1}/me")).json, One[MeDocument]).data
-    assert (me.caller.tenant, me.scopes, me.authenticated) == ("default", ["*"], False)
+    assert (me.caller.tenant, me.role, me.via, me.authenticated) == ("default", "instance-admin", "loose", False)
+    assert set(me.scopes) == set(Scope)
     assert me.base_path == "/"
     assert "inbox" in me.features
 

@@ -25,7 +25,7 @@ REQUEST: Request[Any, Any, Any] = Request(
 @pytest.mark.parametrize("kind", KNOWN, ids=lambda kind: kind.__name__)
 def test_an_error_that_users_can_cause_or_wait_out_is_never_an_internal_one(kind: type[DetentError]) -> None:
     answer = on_detent_error(REQUEST, kind("why"))
-    assert answer.status_code in {400, 403, 404, 409, 410, 412, 413, 429, 503}
+    assert answer.status_code in {400, 401, 403, 404, 409, 410, 412, 413, 429, 503}
     assert answer.content.error != "internal"
 
 

@@ -120,15 +120,15 @@ async def test_a_draft_that_is_saved_while_it_is_rehearsed_is_not_published_with
 ) -> None:
     place = await two_waiting(detent, shop)
     await save_draft(detent, order(shop, note={"needs": ["ask"], "sleep": "1s"}))
-    journals, saves = detent.app.store.journals, list[bool]()
+    journals, saves = detent.app.store.journals_of, list[bool]()
 
-    async def saved_meanwhile(runs: Any) -> Any:
+    async def saved_meanwhile(tenant: int, runs: Any) -> Any:
         if not saves:
             saves.append(True)
             await save_draft(detent, breaking(shop))
-        return await journals(runs)
+        return await journals(tenant, runs)
 
-    monkeypatch.setattr(detent.app.store, "journals", saved_meanwhile)
+    monkeypatch.setattr(detent.app.store, "journals_of", saved_meanwhile)
     refused = await detent.call("POST", f"{place}?rehearse=strict")
     assert (refused.status, refused.json["code"]) == (409, "rehearsal_failed")
     assert (saves, await versions(detent)) == ([True], [1])
@@ -143,13 +143,13 @@ async def test_the_progress_of_a_rehearsal_is_streamed_to_a_client_that_accepts_
 ) -> None:
     place = await two_waiting(detent, shop)
     await save_draft(detent, breaking(shop))
-    journals, has_read = detent.app.store.journals, asyncio.Event()
+    journals, has_read = detent.app.store.journals_of, asyncio.Event()
 
-    async def after_the_first_report(runs: Any) -> Any:
+    async def after_the_first_report(tenant: int, runs: Any) -> Any:
         await has_read.wait()
-        return await journals(runs)
+        return await journals(tenant, runs)
 
-    monkeypatch.setattr(detent.app.store, "journals", after_the_first_report)
+    monkeypatch.setattr(detent.app.store, "journals_of", after_the_first_report)
     async with (
         asyncio.timeout(PATIENCE),
         detent.opened("POST", f"{WORKFLOWS}/order/rehearse", {"Accept": EVENTS}) as answer,
@@ -179,7 +179,7 @@ async def test_a_rehearsal_ends_when_its_client_leaves_the_stream(
     await save_draft(detent, order(shop, note={"needs": ["ask"], "sleep": "1s"}))
     entered, left = asyncio.Event(), asyncio.Event()
 
-    async def endless(runs: Any) -> Any:
+    async def endless(tenant: int, runs: Any) -> Any:
         entered.set()
         try:
             await asyncio.Event().wait()
@@ -187,7 +187,7 @@ async def test_a_rehearsal_ends_when_its_client_leaves_the_stream(
             left.set()
             raise
 
-    monkeypatch.setattr(detent.app.store, "journals", endless)
+    monkeypatch.setattr(detent.app.store, "journals_of", endless)
     async with asyncio.timeout(PATIENCE):
         async with detent.opened("POST", f"{place}?rehearse=report", {"Accept": EVENTS}) as answer:
             await answer.content.readuntil(b"event: progress")

@@ -1,4 +1,5 @@
-"""A save of a rule is one transaction: an error at any statement of it, or at its commit, leaves nothing."""
+"""A save of a rule is one transaction, with its row in the audit: an error at any statement, or at its commit, leaves
+nothing."""
 
 from __future__ import annotations
 
@@ -27,8 +28,9 @@ class Injected(Exception):
 
 
 async def dump(url: str) -> dict[str, list[str]]:
-    """Every row of every table, but of those that nodes write to."""
+    """Every row of every table, but of those that nodes write to, and what the audit says of failures."""
     texts = {name: f'select * from "{name}"' for name in metadata.tables if name not in BUSY}
+    texts["audit"] += " where outcome = 'done'"
     found: dict[str, list[Any]]
     if url.startswith("sqlite"):
         with closing(sqlite3.connect(sqlite_path(url))) as db:
@@ -55,10 +57,13 @@ class FailingAccess:
         self._real, self._place = real, place
         self.sent: list[str] = []
 
+    run_script: Any = SqlAccess.run_script
+    _run_audited: Any = SqlAccess._run_audited  # noqa: SLF001
+
     def __getattr__(self, name: str) -> Any:
         return getattr(self._real, name)
 
-    async def run_script(self, begin: Callable[[], Script[Any]]) -> Any:
+    async def run_transaction(self, begin: Callable[[], Script[Any]]) -> Any:
         def script() -> Script[Any]:
             inner = begin()
             found: Rows | None = None
@@ -73,7 +78,7 @@ class FailingAccess:
                 self.sent.append(str(clause.insert if isinstance(clause, InsertIfAbsent) else clause))
                 found = yield step
 
-        return await self._real.run_script(script)
+        return await self._real.run_transaction(script)
 
     def _fail_at_place(self) -> None:
         if len(self.sent) == self._place:
@@ -130,9 +135,10 @@ async def test_an_error_at_any_statement_of_a_save_leaves_nothing(detent: Detent
     assert len(written) >= 10
     tables = " ".join(statements)
     assert all(name in tables for name in ("workflow_version", "layout", "entity", "trigger"))
+    assert "insert into audit" in statements[-1]
     after = await dump(database_url)
     assert {name for name in after if after[name] != before[name]} == {
-        "workflow", "workflow_version", "trigger", "layout", "entity",
+        "workflow", "workflow_version", "trigger", "layout", "entity", "audit",
     }  # fmt: skip
 
 

@@ -187,7 +187,7 @@ async def test_an_envelope_without_a_principal_is_started_by_the_system_and_may_
 @pytest.mark.parametrize(
     ("envelope", "fields"),
     [({"status": "completed", "epoch": 3, "id": "run_1"}, {"status", "epoch", "id"}),
-     ({"tenantId": "acme"}, {"tenantId"}), ({"tenant_id": 2}, {"tenantId"}), ({"tenant": 1}, {"tenant"}),
+     ({"tenantId": "acme"}, {"tenantId"}), ({"tenant_id": 2}, {"tenant_id"}), ({"tenant": 1}, {"tenant"}),
      ({"principal": {"userId": "U1", "isAdmin": True}}, {"principal.isAdmin"}),
      ({"principal": {"displayName": "D"}}, {"principal.userId"}), ({"priority": 10**9}, {"priority"}),
      ({"labels": {"a": 1}, "hero": {"type": "x"}}, {"labels.a", "hero.id"}),

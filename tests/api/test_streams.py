@@ -140,9 +140,9 @@ def test_the_routes_stand_in_the_openapi_document() -> None:
     for base in BASES:
         stream = paths[f"{base}/{{run}}/stream"]["get"]["responses"]
         assert list(stream["200"]["content"]) == ["text/event-stream"]
-        assert set(stream) == {"200", "400", "404", "503"}
+        assert set(stream) == {"200", "400", "401", "403", "404", "503"}
         listed = paths[f"{base}/{{run}}/events"]["get"]["responses"]
-        assert set(listed) == {"200", "400", "404", "503"}
+        assert set(listed) == {"200", "400", "401", "403", "404", "503"}
 
 
 # -- how the stream behaves

@@ -20,6 +20,7 @@ NOUNS_IN_ING = {
     "detent/testing/__init__.py": "the public name of the test helpers",
     "detent/triggers/firing.py": "a firing is what the API calls it",
     "detent/engine/tuning.py": "the tuning of an engine: its numbers",
+    "detent/vault/sealing.py": "the sealing of values: the field's word",
 }
 #: Small modules with one importer that stay apart.
 APART = {
@@ -47,6 +48,7 @@ SHARED_NAMES = {
             "PreconditionFailed",
             "RehearsalFailed",
             "TooLarge",
+            "Unauthenticated",
             "Unavailable",
         ),
         "the client's error is a subclass of ours with the answer of the server in it",
@@ -60,6 +62,7 @@ PLAIN = {
     "answer",
     "bulk",
     "control",
+    "created",
     "encoded",
     "engine",
     "input",

@@ -15,7 +15,7 @@ from tests.web.browser import build
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 SOURCES = measure.read_sources(ROOT, "detent")
-PACKAGE_OF = {"yaml": "pyyaml"}
+PACKAGE_OF = {"argon2": "argon2-cffi", "jwt": "pyjwt", "yaml": "pyyaml"}
 #: What the code imports only for those who have it anyway.
 BROUGHT = {"django"}
 DATA = {".sql", ".yaml", ".html", ".typed"}

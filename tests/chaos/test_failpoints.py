@@ -55,6 +55,8 @@ WAYS: dict[str, tuple[int, Drive]] = {
 APART = {"inside_recovery", "before_repeat"}
 #: These are where triggers and entity events work; `tests/triggers/test_dying.py` and its neighbour go there.
 OF_EVENTS = {"after_event", "after_match", "after_event_starts", "after_take"}
+#: This is where tokens are renewed; `tests/steps/test_refresh_kills.py` goes there.
+OF_CREDENTIALS = {"after_token_answer"}
 OF_TRIGGERS = {"after_firing", "after_slots", "after_turn", "after_fired_start", *OF_EVENTS}
 #: How often the target must hear of the first call where the answer is certain.
 HITS = {"after_start": 1, "before_effect": 1, "after_effect": 2, "after_claim": 1, "before_park": 1}
@@ -66,7 +68,7 @@ def test_every_place_is_in_the_code_once_and_no_other_is() -> None:
 
 
 def test_every_place_is_reached_by_a_test() -> None:
-    assert {*WAYS, *APART, *OF_TRIGGERS} == set(FAILPOINTS)
+    assert {*WAYS, *APART, *OF_TRIGGERS, *OF_CREDENTIALS} == set(FAILPOINTS)
 
 
 def test_a_place_that_is_not_there_is_refused() -> None:

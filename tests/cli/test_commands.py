@@ -7,6 +7,8 @@ import re
 import subprocess
 import sys
 import time
+from contextlib import closing
+from http.client import HTTPConnection
 from pathlib import Path
 
 import pytest
@@ -150,12 +152,17 @@ def test_a_run_that_is_triggered_without_an_engine_waits_for_one(folder: Path) -
 
 
 @pytest.mark.slow
-def test_serve_refuses_addresses_beyond_this_machine_unless_told_otherwise(folder: Path) -> None:
-    done = detent(folder, "serve", "--host", "0.0.0.0", "--port", "0")
-    assert (done.returncode, "DETENT_ALLOW_LOOSE_AUTH" in done.stderr) == (2, True)
-    with started(folder, "serve", "--host", "0.0.0.0", "--port", "0", DETENT_ALLOW_LOOSE_AUTH="true") as server:
-        server.wait_for("answers at")
-        assert server.stop() == 0
+def test_serve_asks_for_a_key_on_every_address_unless_a_setting_says_otherwise(folder: Path) -> None:
+    for loose, status in (("false", 401), ("true", 200)):
+        with started(folder, "serve", "--host", "0.0.0.0", "--port", "0", DETENT_ALLOW_LOOSE_AUTH=loose) as server:
+            port = server.wait_for(r"answers at http://127\.0\.0\.1:(\d+)")[1]
+            with closing(HTTPConnection("127.0.0.1", int(port), timeout=300)) as connection:
+                connection.request("GET", "/api/v1/runs")
+                assert connection.getresponse().status == status
+            assert (
+                detent(folder, "runs", "list", DETENT_ALLOW_LOOSE_AUTH=loose).returncode == 0
+            )  # the lock note has a key
+            assert server.stop() == 0
 
 
 @pytest.mark.slow

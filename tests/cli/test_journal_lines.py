@@ -7,7 +7,7 @@ from detent.documents.answers import as_json
 from detent.ids import NODE, show
 from detent.python.functions.errors import WaitTimeout
 from detent.run.journal import Entry, EntryData, Kind, MapBegun, PageEnded, ProbeAnswer, ProbeEntry, encode_data
-from detent.views.runs import entry_document
+from detent.views.entries import entry_document
 
 ID = bytes(range(16))
 

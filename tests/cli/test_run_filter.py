@@ -21,7 +21,7 @@ from detent.client.calls import RetryPolicy
 from detent.client.runs import RunFilter
 from detent.clock import SystemClock
 from detent.commands import lists
-from detent.embed.local import open_here
+from detent.embed.local import InProcessTransport, open_here
 from detent.errors import InvalidInput
 from detent.settings import Settings
 from tests.cli.served import ECHO
@@ -69,7 +69,7 @@ def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[CommandC
     """A client of a database without an engine, the one that the commands of a test get."""
     settings = Settings(database_url=f"sqlite:///{tmp_path}/detent.db")
     with open_here(settings) as transport:
-        assert not isinstance(transport, str), "another process has the database"
+        assert isinstance(transport, InProcessTransport), "another process has the database"
         made = CommandClient(transport, 3.0)
         monkeypatch.setattr(runs_command, "open_client", lambda *_, **__: nullcontext(made))
         made.ask(workflows.save(ECHO))

@@ -67,6 +67,11 @@ def test_every_method_has_a_row() -> None:
         "client.triggers": client.TriggerOperations,
         "client.dead_letters": client.LetterOperations,
         "client.connectors": client.ConnectorOperations,
+        "client.keys": client.KeyOperations,
+        "client.tenants": client.TenantOperations,
+        "client.secrets": client.SecretOperations,
+        "client.credentials": client.CredentialOperations,
+        "client.audit": client.AuditOperations,
         "run": client.RunOperations,
     }
     known = {f"{place}.{name}" for place, kind in places.items() for name in vars(kind) if not name.startswith("_")}

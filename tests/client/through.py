@@ -7,7 +7,7 @@ import inspect
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
-from detent.client.client import Awaiting
+from detent.client.operations import Awaiting
 
 
 class Through:

@@ -41,6 +41,7 @@ from detent.steps.errors import EXCEPTION
 from detent.steps.http import step as http_step
 from detent.steps.links import RESERVED
 from detent.steps.templates.action import DocumentRequest
+from detent.vault.secrets import MISSING, UNAVAILABLE
 from tests.docs.pages import DOCS, ROOT, headings, remarked_table, table, tables
 
 #: Kinds of the graph that the steps form cannot write.
@@ -111,6 +112,7 @@ def test_every_code_of_a_step_error_has_a_row() -> None:
     ]
     written = {code for path in sources for code in _codes(ast.parse(path.read_text()))}
     told = {code for _, code in vars(http_step)["_CODES"]} | {judge.TEMPLATE_ERROR, judge.CONDITION_ERROR}
+    told |= {MISSING, UNAVAILABLE}
     told |= {UNCERTAIN, CONFLICT, RESERVED, EXCEPTION, ITEMS_FAILED, *vars(user_code)["_PERMANENT"].values()}
     assert set(table("retries-and-failures.md", "code", "what happened", "tried again")) == written | told
 

@@ -9,7 +9,7 @@ import pytest
 import detent
 from detent import Workflow
 from detent.client.client import RunOperations
-from detent.embed.runs import Scope
+from detent.embed.runs import FilteredRuns
 from detent.python.classes.workflow import RESERVED
 from detent.python.decorators import OPTIONS
 from detent.python.functions.run import Run
@@ -61,7 +61,7 @@ def test_everything_a_function_and_a_handle_can_do_stands_on_a_page() -> None:
     operations = {name for name in vars(Run) if not name.startswith("_")} - {"asked", "continued", "bind", "attempt"}
     assert {name for name in operations if f"run.{name}" not in functions} == set()
     verbs = {name for name in vars(RunOperations) if not name.startswith("_")}
-    scopes = {name for name in vars(Scope) if not name.startswith("_")} - {"which"}
+    scopes = {name for name in vars(FilteredRuns) if not name.startswith("_")} - {"which"}
     assert {name for name in verbs | scopes if not re.search(rf"\b{name}\b", starts)} == set()
 
 

@@ -12,6 +12,7 @@ from detent.api.server.listener import listening
 from detent.app import url_of
 from detent.process import bind, run_app
 from detent.settings import Settings
+from detent.vault.sealing import new_key
 from tests.docs import console
 from tests.docs.curl import SERVER, Session, commands, differences
 from tests.docs.pages import Block, blocks_of, pages
@@ -39,10 +40,11 @@ def test_there_are_sessions() -> None:
 async def test_the_session_of_the_page_goes_as_it_says(page: Path, tmp_path: Path) -> None:
     sock = bind("127.0.0.1", 0)
     address = sock.getsockname()[:2]
-    settings = Settings(database_url=f"sqlite:///{tmp_path}/detent.db")  # where the commands of the page look for it
+    # Where the commands of the page look for it.
+    settings = Settings(database_url=f"sqlite:///{tmp_path}/detent.db", encryption_key=new_key())
     async with (
         run_app(settings, address=address) as app,
-        listening(app, sock),
+        listening(app, sock, loose=True),
         aiohttp.ClientSession() as http,
     ):
         session = Session(http, url_of(address))

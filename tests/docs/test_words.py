@@ -9,8 +9,8 @@ from detent.cli import COMMANDS
 from detent.settings import FIELDS, FILE, PREFIX, load_settings
 from tests.docs.pages import ROOT, Block, blocks, pages
 
-#: DETENT_URL is read by clients, which have no settings.
-SETTINGS = {f"{PREFIX}{name.upper()}" for name in FIELDS} | {"DETENT_URL"}
+#: DETENT_URL and DETENT_KEY are read by clients, which have no settings.
+SETTINGS = {f"{PREFIX}{name.upper()}" for name in FIELDS} | {"DETENT_URL", "DETENT_KEY"}
 
 
 @pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)

@@ -22,7 +22,7 @@ from detent.embed.changes import forget_entities
 from detent.embed.config import configure
 from detent.embed.node import node
 from detent.embed.transaction.start import forget_places
-from detent.errors import InvalidInput, NotFound
+from detent.errors import InvalidInput, NotFound, StoreBusy
 from detent.process import App
 from detent.store.rows import RunCriteria
 from tests.embed.callers import CALLERS, Caller, Undone
@@ -59,10 +59,17 @@ class Shop(NamedTuple):
         """The events that started runs of a rule, once there are so many."""
         where = RunCriteria(workflow=self.rules[name])
         async with asyncio.timeout(PATIENCE):
-            while await self.app.store.count_runs(1, where=where, limit=10_000) < count:  # noqa: ASYNC110
+            while await self._count(where) < count:  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
         rows = await self.app.store.runs(1, limit=10_000, where=where, oldest_first=True)
         return [json.loads(row.input)["body"] for row in rows]
+
+    async def _count(self, where: RunCriteria) -> int:
+        """Count runs. A database that is too busy to count them now is asked again."""
+        try:
+            return await self.app.store.count_runs(1, where=where, limit=10_000)
+        except StoreBusy:
+            return 0
 
     async def settled(self) -> None:
         """Until nothing waits to be matched."""

@@ -48,7 +48,7 @@ def file(tmp_path: Path) -> str:
 @pytest.fixture
 async def served(file: str) -> AsyncIterator[App]:
     """An engine on a SQLite file that answers over HTTP too."""
-    async with node(file, workflows=["tests.embed.flows"], listen=True, port=0) as app:
+    async with node(file, workflows=["tests.embed.flows"], listen=True, port=0, allow_loose_auth=True) as app:
         yield app
 
 

@@ -42,6 +42,7 @@ from detent.store.heartbeat import TaskHeartbeat
 from detent.store.memory.store import MemoryStore
 from detent.store.protocol import Heartbeat, Store
 from detent.store.rows import Flush, MessageKind, NewVersion, Receipt, RunRow
+from detent.vault.secrets import SecretOpener
 
 NOON = 1_790_000_000 * SECOND
 TENANT = 1
@@ -229,6 +230,7 @@ class Rig:
     lines: dict[Engine, Line] = field(default_factory=dict)
     heard: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     saved: dict[bytes, NewVersion] = field(default_factory=dict)
+    secrets: SecretOpener | None = None
 
     def __post_init__(self) -> None:
         self.store = MemoryStore(self.clock)
@@ -245,6 +247,7 @@ class Rig:
             tuning=replace(QUICK, **tuning),
             new_id=new_id,
             claims=claims,
+            secrets=self.secrets,
         )
         self.engines.append(engine)
         self.lines[engine] = line

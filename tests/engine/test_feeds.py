@@ -21,8 +21,8 @@ from detent.run.outcomes import StepError
 from detent.run.status import TERMINAL
 from detent.store.memory.store import MemoryStore
 from detent.store.protocol import CommandStore
+from detent.views.entries import entry_document, entry_json
 from detent.views.feeds import PAGE_BYTES, PAGE_ENTRIES, Feed, Feeds, JournalPages
-from detent.views.runs import entry_document, entry_json
 from tests.engine.rig import Line, VirtualClock, rig, virtual
 from tests.store.make import NOON, Node, end, entry
 
@@ -46,7 +46,7 @@ class World:
         assert await self.node.flush(ends=[end(run)])
 
     async def seqs(self, run: bytes, *, after: int = 0) -> list[int]:
-        return [found.seq async for found in self.feeds.follow(run, after=after)]
+        return [found.seq async for found in self.feeds.follow(1, run, after=after)]
 
     def asked(self, verb: str) -> int:
         return self.line.sent.count(verb)
@@ -81,7 +81,7 @@ async def test_a_follower_of_an_engine_gets_every_entry_at_once_and_then_the_end
         seen: list[str | None] = []
 
         async def follow() -> None:
-            async for found in feeds.follow(run):
+            async for found in feeds.follow(1, run):
                 assert found.run == run
                 seen.append(found.step)
 
@@ -134,7 +134,7 @@ async def test_a_hundred_readers_of_a_run_cost_one_poll_and_no_reader_costs_none
 async def test_a_reader_that_stands_still_gets_everything_later_and_holds_up_nobody() -> None:
     async with world() as scene:
         run = await scene.node.started()
-        with scene.feeds.reader(run) as slow:
+        with scene.feeds.reader(1, run) as slow:
             following = begun(scene.seqs(run))
             for seq in range(1, 201):
                 await scene.write(run, seq, data=BIG)
@@ -151,7 +151,7 @@ async def test_a_reader_that_stands_still_gets_everything_later_and_holds_up_nob
 async def test_nothing_is_read_for_readers_that_all_stand_still() -> None:
     async with world() as scene:
         run = await scene.node.started()
-        with scene.feeds.reader(run) as reader:
+        with scene.feeds.reader(1, run) as reader:
             await scene.write(run, *range(1, 300))
             assert await reader.next() is not None
             await asyncio.sleep(5.0)
@@ -166,7 +166,7 @@ async def test_the_ring_is_bounded_in_entries_and_in_bytes() -> None:
         run = await scene.node.started()
         await scene.write(run, *range(1, 201))
         await scene.write(run, *range(201, 261), data=BIG)
-        pages = JournalPages(scene.store, run, asyncio.Semaphore(1))
+        pages = JournalPages(scene.store, 1, run, asyncio.Semaphore(1))
         feed = Feed(pages, 0, asyncio.get_running_loop().create_future(), scene.clock)
         widths = []
         while feed.high < 260:
@@ -182,7 +182,7 @@ async def test_a_page_has_no_more_bytes_than_allowed_unless_one_entry_alone_has(
     async with world() as scene:
         run = await scene.node.started()
         await scene.write(run, *range(1, 40), data=BIG)
-        pages = JournalPages(scene.store, run, asyncio.Semaphore(1))
+        pages = JournalPages(scene.store, 1, run, asyncio.Semaphore(1))
         page = await pages.read(0, most=350_000)
         assert ([found.seq for found in page.entries], page.is_last) == ([1, 2, 3], False)
         page = await pages.read(3, most=10)
@@ -197,7 +197,7 @@ async def test_readers_wait_while_the_store_is_away_and_miss_nothing() -> None:
         run = await scene.node.started()
         await scene.write(run, 1)
         scene.line.refuses = lambda verb, arguments: True
-        followers = [begun(scene.seqs(run)), begun(scene.seqs(run, after=1)), begun(scene.feeds.ended(run))]
+        followers = [begun(scene.seqs(run)), begun(scene.seqs(run, after=1)), begun(scene.feeds.ended(1, run))]
         await asyncio.sleep(20.0)
         await scene.write(run, 2, 3)
         await scene.end(run)
@@ -230,7 +230,7 @@ async def _come_and_go(scene: World, chance: random.Random) -> None:
         seen: list[int] = []
         while not seen or seen[-1] < last:
             stay = chance.randint(0, 70)
-            async with aclosing(scene.feeds.follow(run, after=seen[-1] if seen else 0)) as following:
+            async with aclosing(scene.feeds.follow(1, run, after=seen[-1] if seen else 0)) as following:
                 async for found in following:
                     seen.append(found.seq)
                     stay -= 1
@@ -265,7 +265,7 @@ async def test_readers_of_a_run_that_is_deleted_are_let_go() -> None:
     async with world() as scene:
         run = await scene.node.started()
         await scene.write(run, *range(1, 200))
-        with scene.feeds.reader(run) as slow:
+        with scene.feeds.reader(1, run) as slow:
             following = begun(scene.seqs(run))
             await asyncio.sleep(1.0)
             assert await slow.next() is not None
@@ -288,8 +288,8 @@ async def test_a_run_without_entries_is_over_when_its_row_says_so() -> None:
 class SlowAnswers(MemoryStore):
     """What it says of a journal is some seconds old when it arrives."""
 
-    async def journal(self, run: bytes, *, after: int = 0, limit: int = 100_000) -> list[Entry]:
-        found = await super().journal(run, after=after, limit=limit)
+    async def journal(self, tenant: int, run: bytes, *, after: int = 0, limit: int = 100_000) -> list[Entry]:
+        found = await super().journal(tenant, run, after=after, limit=limit)
         await asyncio.sleep(3.0)
         return found
 
@@ -303,7 +303,7 @@ async def test_an_end_that_is_heard_of_while_the_journal_is_read_does_not_hide_t
     feeds = Feeds(store, clock)
 
     async def follow() -> list[int]:
-        return [found.seq async for found in feeds.follow(run)]
+        return [found.seq async for found in feeds.follow(1, run)]
 
     following = begun(follow())
     await asyncio.sleep(1.0)
@@ -315,7 +315,7 @@ async def test_an_end_that_is_heard_of_while_the_journal_is_read_does_not_hide_t
 async def test_many_who_wait_for_ends_ask_one_question() -> None:
     async with world() as scene:
         runs = [await scene.node.started() for _ in range(50)]
-        waiting = [begun(scene.feeds.ended(run, 30.0)) for run in runs for _ in range(2)]
+        waiting = [begun(scene.feeds.ended(1, run, 30.0)) for run in runs for _ in range(2)]
         await asyncio.sleep(10.0)
         assert scene.asked("ended") <= 20
         await scene.end(runs[0])
@@ -324,7 +324,7 @@ async def test_many_who_wait_for_ends_ask_one_question() -> None:
         assert scene.clock.monotonic() - ended <= 1.0
         answers = await asyncio.gather(*waiting)
         assert answers == [True, True, *[False] * 98]
-        assert await scene.feeds.ended(new_id()) is True
+        assert await scene.feeds.ended(1, new_id()) is True
 
 
 @virtual
@@ -333,7 +333,7 @@ async def test_who_waits_for_a_run_of_this_process_hears_its_end_at_once() -> No
         await scene.engine()
         gate = scene.hands.hold("a")
         run = await scene.start({"a": {}})
-        waiting = begun(Feeds(scene.store, scene.clock).ended(run, 600.0))
+        waiting = begun(Feeds(scene.store, scene.clock).ended(1, run, 600.0))
         await asyncio.sleep(300.0)
         gate.set()
         opened = scene.clock.monotonic()
@@ -346,20 +346,20 @@ async def test_waiting_for_entries_answers_with_the_first_that_comes_or_when_the
     async with world() as scene:
         run = await scene.node.started()
         began = scene.clock.monotonic()
-        assert await scene.feeds.wait_entries(run, 0, 5.0) == ([], False)
+        assert await scene.feeds.wait_entries(1, run, 0, 5.0) == ([], False)
         assert scene.clock.monotonic() - began == pytest.approx(5.0, abs=0.1)
-        waiting = begun(scene.feeds.wait_entries(run, 0, 60.0))
+        waiting = begun(scene.feeds.wait_entries(1, run, 0, 60.0))
         await asyncio.sleep(1.0)
         await scene.write(run, 1, 2, 3)
         found = await waiting
         assert ([each.seq for each in found.entries], found.is_all) == ([1, 2, 3], False)
-        assert len((await scene.feeds.wait_entries(run, 0, limit=2)).entries) == 2
-        waiting = begun(scene.feeds.wait_entries(run, 3, 60.0))
+        assert len((await scene.feeds.wait_entries(1, run, 0, limit=2)).entries) == 2
+        waiting = begun(scene.feeds.wait_entries(1, run, 3, 60.0))
         await asyncio.sleep(1.0)
         await scene.end(run)
         assert await waiting == ([], True)
         assert scene.clock.monotonic() - began < 10.0
-        found = await scene.feeds.wait_entries(run, 1)
+        found = await scene.feeds.wait_entries(1, run, 1)
         assert ([each.seq for each in found.entries], found.is_all) == ([2, 3], True)
 
 
@@ -368,14 +368,14 @@ async def test_closing_lets_everybody_go_at_once_and_nobody_in() -> None:
     async with world() as scene:
         run = await scene.node.started()
         await scene.write(run, 1)
-        waits = [scene.seqs(run), scene.feeds.wait_entries(run, 1, 60.0), scene.feeds.ended(run, 60.0)]
+        waits = [scene.seqs(run), scene.feeds.wait_entries(1, run, 1, 60.0), scene.feeds.ended(1, run, 60.0)]
         waiting = [begun(wait) for wait in waits]
         await asyncio.sleep(1.0)
         began = scene.clock.monotonic()
         await scene.feeds.close()
         assert await asyncio.gather(*waiting) == [[1], ([], False), False]
         assert await scene.seqs(run) == []
-        assert await scene.feeds.ended(run, 60.0) is False
+        assert await scene.feeds.ended(1, run, 60.0) is False
         assert scene.clock.monotonic() - began < 0.1
 
 
@@ -387,7 +387,7 @@ async def test_a_reader_that_is_cancelled_leaves_nothing_behind_whatever_it_wait
         for moment in (0.0, 0.001, 0.1, 0.3, 5.0):
             for delay in (0.0, 0.2):
                 scene.line.delay = delay
-                waits = [scene.seqs(run), scene.feeds.ended(run), scene.feeds.wait_entries(run, 1, 60.0)]
+                waits = [scene.seqs(run), scene.feeds.ended(1, run), scene.feeds.wait_entries(1, run, 1, 60.0)]
                 waiting = [begun(wait) for wait in waits]
                 await asyncio.sleep(moment)
                 for each in waiting:

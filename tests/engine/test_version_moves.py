@@ -205,7 +205,7 @@ async def test_callbacks_of_new_waits_are_there_and_those_of_gone_waits_are_clos
         steps = {"nap": {"sleep": "1m"}, "new": {"needs": ["nap"], **wait}, "ask": wait, "now": wait}
         await send_move(world, run, await save_version(world, run, steps))
         await world.until(lambda: moves(world, run) == [(None, "")])
-        states = {row.step: row.state for row in await world.store.callbacks(run)}
+        states = {row.step: row.state for row in await world.store.callbacks(1, run)}
         assert states == {"old": "expired", "new": "pending", "ask": "active", "now": "active"}
         for step in ("ask", "now"):
             assert await world.call_back(run, step) == "accepted"

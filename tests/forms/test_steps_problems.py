@@ -231,7 +231,7 @@ def test_a_problem_of_a_step_is_named(fields: dict[str, Any], field: str, messag
 READ = [
     ("triger.body", "unknown name 'triger'; did you mean 'trigger'?"),
     ("env.SECRET", "unknown name 'env'; there is trigger, tasks, steps, wait, run, workflow, $input, $execution"),
-    ("secrets.key", "unknown name 'secrets'"),
+    ("upper(secrets.key)", "a secret is sent as it is and nothing else can read it"),
     ("trigger", "name a part: trigger.body, trigger.headers, trigger.query, trigger.scheduled_at"),
     ("trigger.bdoy.x", "trigger has no 'bdoy'; did you mean 'body'?"),
     ("trigger[0]", "trigger has no 0; there is trigger.body"),

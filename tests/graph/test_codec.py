@@ -131,8 +131,7 @@ def test_a_rule_is_left_to_nodes_that_know_its_names_and_has_a_format_of_its_own
     """A node or an API of an older release would evaluate its conditions with the names of the steps form."""
     step = Step("a", StepKind.CONDITION, {"expression": "total > 100"})
     rule = Graph((step,), scope=RULE_SCOPE)
-    assert codec.features(rule) == codec.features_of_page(rule, step) == codec.FEATURES
-    assert codec.FEATURES == ("detent/2", "detent/3", "detent/4")
+    assert codec.features(rule) == codec.features_of_page(rule, step) == ("detent/2", "detent/3", "detent/4")
     assert json.loads(codec.encode(rule))["v"] == 3
     assert codec.decode(codec.encode(rule)) == rule
 
@@ -142,11 +141,24 @@ def test_a_graph_of_any_form_that_raises_an_alert_is_left_to_nodes_that_have_ale
     for scope in (Graph(()).scope, GRAPH_SCOPE):
         alert = Step("a", StepKind.ACTION, {"action": "core.alert", "with": {}})
         graph = Graph((alert,), scope=scope)
-        assert codec.features(graph) == codec.features_of_page(graph, alert) == codec.FEATURES
+        assert codec.features(graph) == codec.features_of_page(graph, alert) == ("detent/2", "detent/3", "detent/4")
         assert json.loads(codec.encode(graph))["v"] == 2
         other = Step("b", StepKind.ACTION, {"action": "core.echo", "with": {}})
         assert codec.features(Graph((other,), scope=scope)) in ((), ("detent/2",))
         assert codec.features_of_page(graph, other) == ("detent/2",)
+
+
+@pytest.mark.parametrize("scope", ["steps", GRAPH_SCOPE, RULE_SCOPE])
+def test_a_graph_with_secrets_is_left_to_nodes_that_can_open_and_seal_them(scope: str) -> None:
+    plain = Step("a", StepKind.HTTP, {"url": "https://x.example.com", "headers": {"X": "{{secrets.KEY}}"}})
+    for graph in (
+        Graph((plain,), scope=scope, language=4),
+        Graph((replace(plain, config={"url": "https://x.example.com"}, sensitive=True),), scope=scope),
+    ):
+        assert codec.features(graph) == codec.features_of_page(graph, graph.steps[0]) == codec.FEATURES
+        assert codec.FEATURES == ("detent/2", "detent/3", "detent/4", "detent/5")
+        assert json.loads(codec.encode(graph))["v"] == 4
+        assert codec.decode(codec.encode(graph)) == graph
 
 
 def test_a_fingerprint_differs_for_graphs_that_differ() -> None:
@@ -154,9 +166,9 @@ def test_a_fingerprint_differs_for_graphs_that_differ() -> None:
     assert codec.fingerprint(codec.encode(one)) != codec.fingerprint(codec.encode(other))
 
 
-@pytest.mark.parametrize("data", [b'{"v":4,"steps":[]}', b'{"steps":[]}', b"[]"])
+@pytest.mark.parametrize("data", [b'{"v":5,"steps":[]}', b'{"steps":[]}', b"[]"])
 def test_bytes_of_another_format_are_refused(data: bytes) -> None:
-    with pytest.raises(UnknownGraph, match="reads graphs up to format 3"):
+    with pytest.raises(UnknownGraph, match="reads graphs up to format 4"):
         codec.decode(data)
 
 

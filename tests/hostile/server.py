@@ -12,6 +12,8 @@ from typing import Final
 
 import aiohttp
 
+from tests.servers.programs import LOOSE
+
 ROOT: Final = Path(__file__).parents[2]
 #: Whoever knows the key can make the address of a callback before anybody was told it.
 SECRET: Final = "the key of a hostile world"
@@ -34,7 +36,7 @@ class Server:
     async def start(self) -> None:
         """Returns when it can take work."""
         command = [sys.executable, "-m", "detent", "serve", "--port", str(self.port), "--database", self._database]
-        environment = {**os.environ, "DETENT_SECRET_KEY": SECRET, "DETENT_LEASE_SECONDS": "2"}
+        environment = {**LOOSE, **os.environ, "DETENT_SECRET_KEY": SECRET, "DETENT_LEASE_SECONDS": "2"}
         with self._log.open("ab") as log:
             self._process = await asyncio.create_subprocess_exec(
                 *command, "--migrate", cwd=ROOT, env=environment, stdout=log, stderr=log, start_new_session=True

@@ -81,7 +81,9 @@ def _node(database: str) -> Iterator[Node]:
 
     async def live() -> None:
         try:
-            listening = detent.node(database, workflows=[flows], migrate=True, listen=True, port=0, tuning=QUICK)
+            listening = detent.node(
+                database, workflows=[flows], migrate=True, listen=True, port=0, tuning=QUICK, allow_loose_auth=True
+            )
             async with listening as app:
                 is_up.set_result(Node(database, app, asyncio.get_running_loop()))
                 await asyncio.to_thread(done.wait)

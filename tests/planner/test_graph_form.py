@@ -12,7 +12,7 @@ from detent.run.call import StepCall
 from detent.run.journal import Kind, decode_opening
 from detent.run.outcomes import Done, Fail, Skip
 from detent.run.state import Phase
-from detent.views.runs import entry_document
+from detent.views.entries import entry_document
 from tests.forms.graphs import edge, node
 from tests.planner.play import NOON, Play, failure, play_graph
 

@@ -152,6 +152,15 @@ def test_a_step_that_paused_its_run_is_named_with_what_went_wrong() -> None:
     }
 
 
+def test_a_step_whose_credential_needs_a_person_says_that_the_run_goes_on_by_itself() -> None:
+    run = play_steps({"charge": {}})
+    run.attempt("charge", Pause("credential", StepError("reconnect", "run `detent credentials connect crm`")))
+    assert _why(run)[0].message == (
+        "Step 'charge' paused the run: credential. Error: run `detent credentials connect crm`. "
+        "The run goes on by itself when that is done."
+    )
+
+
 def test_a_step_that_asked_to_be_tried_again_says_when_and_which_attempt_it_will_be() -> None:
     run = play(Graph((Step("poll", StepKind.PYTHON),)))
     run.attempt("poll", Reattempt(60.0))

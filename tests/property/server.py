@@ -52,7 +52,10 @@ async def serve(url: str) -> None:
     stop_telling = listen(tell)
     with closing(bind("127.0.0.1", 0)) as sock:
         address = sock.getsockname()[:2]
-        async with run_app(Settings(database_url=url), address=address, migrate=True) as app, listening(app, sock):
+        async with (
+            run_app(Settings(database_url=url), address=address, migrate=True) as app,
+            listening(app, sock, loose=True),
+        ):
             print(json.dumps({"url": app.local_url}), flush=True)
             await wait_for_signal()
     stop_telling()

@@ -36,7 +36,7 @@ SCRIPTS = {
 @pytest.mark.parametrize("options", [(), ("-W", "error")], ids=["plain", "warnings-are-errors"])
 def test_a_forked_program_does_what_a_started_one_does(tmp_path: Path, name: str, options: tuple[str, ...]) -> None:
     (tmp_path / "script.py").write_text(SCRIPTS[name])
-    environment = {"PATH": "/usr/bin", "A": "b", "LC_ALL": "C.UTF-8"}
+    environment = {"PATH": "/usr/bin", "A": "b", "LC_ALL": "C.UTF-8", **programs.LOOSE}
     for words in (["script.py", "a"], ["-m", "script", "b"]):
         command = [sys.executable, *options, *words]
         real = subprocess.run(

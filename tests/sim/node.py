@@ -49,6 +49,8 @@ class SimNode:
             executors={executor.kind: cast(StepExecutor, executor) for executor in self.executors},
             tuning=world.swarm.tuning,
             new_id=world.new_id,
+            seal_key=world.seal_key,
+            seals=world.seal_key is not None,
         )
         self._all_commands = commands = EngineCommands(self.engine)
         self.commands = commands.for_caller(local_caller("test"))

@@ -172,7 +172,9 @@ class StaleStart(ModelStore):
 class TwiceTaken(ModelStore):
     """Lets every node take a slot."""
 
-    async def take_slots(self, trigger: bytes, *, seen: int, next_at: int | None, firings: Sequence[NewFiring]) -> bool:
+    async def take_slots(
+        self, tenant: int, trigger: bytes, *, seen: int, next_at: int | None, firings: Sequence[NewFiring]
+    ) -> bool:
         self.rules[trigger].new = self.rules[trigger].new._replace(next_at=next_at)
         for new in firings:
             self.fired[new.id] = FiringRow(**new._asdict(), at=self.clock.wall(), until=None, run=None)
@@ -182,8 +184,10 @@ class TwiceTaken(ModelStore):
 class LostSlot(ModelStore):
     """Moves a schedule on and forgets its firings."""
 
-    async def take_slots(self, trigger: bytes, *, seen: int, next_at: int | None, firings: Sequence[NewFiring]) -> bool:
-        return await super().take_slots(trigger, seen=seen, next_at=next_at, firings=firings[1:])
+    async def take_slots(
+        self, tenant: int, trigger: bytes, *, seen: int, next_at: int | None, firings: Sequence[NewFiring]
+    ) -> bool:
+        return await super().take_slots(tenant, trigger, seen=seen, next_at=next_at, firings=firings[1:])
 
 
 class NoTurns(ModelStore):

@@ -44,6 +44,8 @@ class World:
 
     #: Virtual seconds without any news of a run that has something to do, until it is called stuck.
     patience = 35.0
+    #: With which its nodes seal runs.
+    seal_key: bytes | None = None
 
     def __init__(self, seed: int, counters: Counters, *, mutant: Mutant = NO_MUTANT, tracing: bool = False) -> None:
         self.rng = random.Random(seed)

@@ -14,9 +14,10 @@ from detent.catalog.connections import EnvironmentConnections
 from detent.graph.model import Graph, StepKind
 from detent.observe import listen
 from detent.run.call import RunView, StepCall
+from detent.run.initiator import Principal
 from detent.run.outcomes import Done, Fail, Skip, StepError
 from detent.run.state import RunFacts
-from detent.steps.action_context import LARGEST_DETAIL, Principal
+from detent.steps.action_context import LARGEST_DETAIL
 from detent.steps.action_step import ActionExecutor
 from detent.steps.actions import ActionContext, Registry
 from detent.steps.egress import EgressPolicy

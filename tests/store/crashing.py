@@ -60,7 +60,7 @@ async def _write(path: Path, writer: int) -> None:
     epoch, _ = await store.register(node, ttl=60)
     if await store.run(1, RUN) is None:
         await store.flush(node, epoch, Flush(starts=[start(id=RUN)]))
-    seq = len(await store.journal(RUN))
+    seq = len(await store.journal(1, RUN))
     while True:
         batch = range(seq + 1, seq + 1 + random.choice((1, 1, 5, 40)))
         await store.flush(node, epoch, Flush(entries=[entry(RUN, number, data=PAYLOAD) for number in batch]))

@@ -99,10 +99,10 @@ async def test_nothing_of_a_start_whose_key_is_taken_is_written_and_all_of_its_n
     assert flushed is not None
     assert (set(flushed.refused), set(flushed.expired)) == ({bad.id}, {(good.id, "v")})
     assert await store.run(1, bad.id) is None
-    assert await store.journal(bad.id) == []
-    assert await store.callbacks(bad.id) == []
-    assert [found.seq for found in await store.journal(good.id)] == [1, 2, 3]
-    assert {row.step for row in await store.callbacks(good.id)} == {"v", "w"}
+    assert await store.journal(1, bad.id) == []
+    assert await store.callbacks(1, bad.id) == []
+    assert [found.seq for found in await store.journal(1, good.id)] == [1, 2, 3]
+    assert {row.step for row in await store.callbacks(1, good.id)} == {"v", "w"}
     assert [mail.run for mail in await store.mail(node.id, limit=9)] == [target]
     row = await store.run(1, good.id)
     assert row is not None
@@ -141,8 +141,8 @@ async def test_a_start_with_an_active_key_sent_again_counts_as_made_by_its_first
     node.epoch = raised
     assert await node.refused(again=True, **parts) == {late.id}
     assert await store.active_run(1, KEY) == run.id
-    assert [found.seq for found in await store.journal(run.id)] == [1, 2]
-    assert await store.journal(late.id) == []
+    assert [found.seq for found in await store.journal(1, run.id)] == [1, 2]
+    assert await store.journal(1, late.id) == []
     assert await store.run(1, late.id) is None
 
 
@@ -179,14 +179,14 @@ async def test_a_callback_is_made_for_a_run_that_started_before(store: Store) ->
         "activations": [activation(run, "approval", until=NOON + HOUR)],
     }
     await node.flush(**parts)
-    [row] = await store.callbacks(run)
+    [row] = await store.callbacks(1, run)
     assert (row.step, row.state, row.until) == ("approval", "active", NOON + HOUR)
     await store.deliver(run, "approval", data=b"{}", message_id="m", now=NOON)
     raised = await store.raise_epoch(node.id, node.epoch)
     assert raised is not None
     node.epoch = raised
     await node.flush(again=True, **parts)
-    [row] = await store.callbacks(run)
+    [row] = await store.callbacks(1, run)
     assert row.state == "received", "what was there already is left as it is"
 
 
@@ -226,11 +226,11 @@ async def test_what_a_transaction_of_the_user_kept_is_found_by_step_and_goes_wit
     for run in runs:
         await keep(store, store_url, run.id, "charge", '{"paid":"\\u0000é"}')
         await keep(store, store_url, run.id, "charge#2", "2")
-    assert await store.kept(runs[0].id) == {"charge": '{"paid":"\\u0000é"}'.encode(), "charge#2": b"2"}
+    assert await store.kept(1, runs[0].id) == {"charge": '{"paid":"\\u0000é"}'.encode(), "charge#2": b"2"}
     await node.flush(ends=[end(runs[0].id)])
     assert await store.prune(before=NOON + 1, statuses=["completed"], limit=9) == 1
-    assert await store.kept(runs[0].id) == {}
-    assert len(await store.kept(runs[1].id)) == 2
+    assert await store.kept(1, runs[0].id) == {}
+    assert len(await store.kept(1, runs[1].id)) == 2
 
 
 async def keep(store: Store, url: str, run: bytes, step: str, result: str) -> None:

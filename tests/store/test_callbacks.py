@@ -21,7 +21,7 @@ async def waiting(node: Node, *, until: int | None = None, early: bool = True, a
 
 
 async def state(store: Store, run: bytes) -> str:
-    [found] = await store.callbacks(run)
+    [found] = await store.callbacks(1, run)
     return found.state
 
 
@@ -61,7 +61,7 @@ async def test_of_two_activations_in_the_flush_that_makes_a_callback_the_last_co
     run = await node.started()
     until = await store.now() + HOUR
     await node.flush(callbacks=[callback(run)], activations=[activation(run), activation(run, until=until)])
-    [found] = await store.callbacks(run)
+    [found] = await store.callbacks(1, run)
     assert (found.state, found.until) == ("active", until)
 
 
@@ -172,7 +172,7 @@ async def test_a_callback_made_and_activated_within_one_flush_is_active(store: S
         activations=[activation(run.id, until=1_900_000_000_000_000)],
         parks=[park(run.id)],
     )
-    found = {row.step: row for row in await store.callbacks(run.id)}
+    found = {row.step: row for row in await store.callbacks(1, run.id)}
     assert (found["w"].state, found["w"].until) == ("active", 1_900_000_000_000_000)
     assert (found["later"].state, found["later"].until) == ("pending", None)
     assert await store.deliver(run.id, "w", data=b"{}", message_id=None) == (Receipt.ACCEPTED, False)
@@ -182,7 +182,7 @@ async def test_the_end_of_a_run_expires_its_callbacks(store: Store) -> None:
     node = await Node.register(store)
     run, other = await waiting(node), await waiting(node)
     await node.flush(callbacks=[callback(run, "second")], ends=[end(run)])
-    assert {row.state for row in await store.callbacks(run)} == {"expired"}
+    assert {row.state for row in await store.callbacks(1, run)} == {"expired"}
     assert await store.deliver(run, "w", data=b"{}", message_id=None) == (Receipt.EXPIRED, False)
     assert await state(store, other) == "active"
 

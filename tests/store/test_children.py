@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from detent.ids import new_id
+from detent.store.list_rows import Orphan
 from detent.store.protocol import Store
-from detent.store.rows import NO_ID, MessageKind, Orphan
+from detent.store.rows import NO_ID, MessageKind
 from tests.store.make import HOUR, NOON, Node, end, message, start
 
 

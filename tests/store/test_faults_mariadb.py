@@ -50,9 +50,9 @@ async def test_b2_a_commit_whose_reply_is_lost_is_unknown_and_sending_it_again_a
     with pytest.raises(CommitUnknown):
         await far.flush(node.id, node.epoch, lost)
     assert await far.raise_epoch(node.id, node.epoch) == 2
-    assert [found.seq for found in await far.journal(run)] == [1, 2], "it had been applied"
+    assert [found.seq for found in await far.journal(1, run)] == [1, 2], "it had been applied"
     assert await far.flush(node.id, 2, lost, again=True) is not None
-    assert [found.seq for found in await far.journal(run)] == [1, 2]
+    assert [found.seq for found in await far.journal(1, run)] == [1, 2]
     assert await far.flush(node.id, 1, Flush(entries=[entry(run, 3)])) is None
 
 
@@ -68,9 +68,9 @@ async def test_b3_a_commit_that_never_arrived_is_unknown_and_sending_it_again_ap
         await far.flush(node.id, node.epoch, lost)
     raised = await far.raise_epoch(node.id, node.epoch)
     assert raised is not None
-    assert await far.journal(run) == [], "it had not been applied"
+    assert await far.journal(1, run) == [], "it had not been applied"
     assert await far.flush(node.id, raised, lost, again=True) is not None
-    assert [found.seq for found in await far.journal(run)] == [1]
+    assert [found.seq for found in await far.journal(1, run)] == [1]
 
 
 @pytest.mark.case("B7")
@@ -116,7 +116,7 @@ async def test_b5_a_store_outlives_the_killing_of_all_its_connections(
             except (StoreBusy, CommitUnknown):
                 await asyncio.sleep(0.01)
     assert await node.flush(again=True, entries=[entry(run, seq)])
-    assert [found.seq for found in await mariadb_store.journal(run)] == [*written, seq]
+    assert [found.seq for found in await mariadb_store.journal(1, run)] == [*written, seq]
     assert not heartbeat.lost()
     await heartbeat.stop()
 
@@ -133,7 +133,7 @@ async def test_what_a_killed_server_acknowledged_is_there_when_it_is_back() -> N
             assert await node.flush(entries=[entry(run, seq)])
             acknowledged.append(seq)
         await asyncio.to_thread(server.restart_immediately)
-        assert [found.seq for found in await store.journal(run)] == acknowledged
+        assert [found.seq for found in await store.journal(1, run)] == acknowledged
         assert await node.flush(entries=[entry(run, 21)]), "and the store finds it by itself"
         await store.close()
 
@@ -185,7 +185,7 @@ async def test_b19_what_is_too_large_for_a_packet_is_refused_before_it_is_sent(
     large = entry(run, 2, data=b'"' + b"x" * largest + b'"')
     with pytest.raises(StoreError, match="max_allowed_packet"):
         await node.flush(entries=[entry(run, 1), large])
-    assert await mariadb_store.journal(run) == [], "nothing of it was written"
+    assert await mariadb_store.journal(1, run) == [], "nothing of it was written"
     assert await node.flush(entries=[entry(run, 1)])
 
 
@@ -200,7 +200,7 @@ async def test_b19_a_flush_larger_than_a_packet_goes_in_several_as_one_transacti
         data = b'{"result":"' + b"y" * 200_000 + b'"}'
         await node.flush(starts=runs[:1])
         assert await node.flush(starts=runs[1:], entries=[entry(runs[0].id, 1, data=data)])
-        assert [found.data for found in await store.journal(runs[0].id)] == [data]
+        assert [found.data for found in await store.journal(1, runs[0].id)] == [data]
         found = await store.examine()
         assert any(one.level == "warning" and one.subject == "packets" for one in found)
         await store.close()
@@ -222,7 +222,7 @@ async def test_texts_of_every_kind_come_back_as_they_were(mariadb_store: MysqlSt
     run = await node.started()
     written = [entry(run, seq, step=text, data=text.encode()) for seq, text in enumerate(awkward, 1)]
     await node.flush(entries=written)
-    assert await mariadb_store.journal(run) == written
+    assert await mariadb_store.journal(1, run) == written
 
 
 @pytest.mark.case("J3")

@@ -52,9 +52,9 @@ async def test_b2_a_commit_whose_reply_is_lost_is_unknown_and_sending_it_again_a
         await far.flush(node.id, node.epoch, lost)
     raised = await far.raise_epoch(node.id, node.epoch)
     assert raised == 2
-    assert [found.seq for found in await far.journal(run)] == [1, 2], "it had been applied"
+    assert [found.seq for found in await far.journal(1, run)] == [1, 2], "it had been applied"
     assert await far.flush(node.id, 2, lost, again=True) is not None
-    assert [found.seq for found in await far.journal(run)] == [1, 2]
+    assert [found.seq for found in await far.journal(1, run)] == [1, 2]
     assert await far.flush(node.id, 1, Flush(entries=[entry(run, 3)])) is None
 
 
@@ -70,9 +70,9 @@ async def test_b3_a_commit_that_never_arrived_is_unknown_and_sending_it_again_ap
         await far.flush(node.id, node.epoch, lost)
     raised = await far.raise_epoch(node.id, node.epoch)
     assert raised is not None
-    assert [found.seq for found in await far.journal(run)] == [1], "it had not been applied"
+    assert [found.seq for found in await far.journal(1, run)] == [1], "it had not been applied"
     assert await far.flush(node.id, raised, lost, again=True) is not None
-    assert [found.seq for found in await far.journal(run)] == [1, 2]
+    assert [found.seq for found in await far.journal(1, run)] == [1, 2]
 
 
 async def test_a_read_whose_connection_breaks_is_busy_and_not_in_doubt(far: PostgresStore, proxy: FaultProxy) -> None:
@@ -131,7 +131,7 @@ async def test_b5_a_store_outlives_the_killing_of_all_its_connections(
     assert not heartbeat.lost()
     await heartbeat.stop()
     written = outcomes.count("ok")
-    assert [found.seq for found in await postgres_store.journal(run)][:written] == list(range(1, written + 1))
+    assert [found.seq for found in await postgres_store.journal(1, run)][:written] == list(range(1, written + 1))
 
 
 async def test_b6_a_primary_that_became_read_only_is_left_for_the_new_one(
@@ -161,7 +161,7 @@ async def test_b6_a_primary_that_became_read_only_is_left_for_the_new_one(
         assert any("read-only" in refusal for refusal in refusals), refusals
         assert old.query("select count(*) from journal", database=name) == "0"
         await moved.close()
-    assert len(await far.journal(run)) == 1
+    assert len(await far.journal(1, run)) == 1
 
 
 async def test_b7_a_database_that_swallows_everything_is_given_up(far: PostgresStore, proxy: FaultProxy) -> None:

@@ -29,7 +29,7 @@ from detent.clock import SystemClock
 from detent.store.sql.sqlite.store import SqliteStore
 async def main():
     store = SqliteStore(sys.argv[1], SystemClock())
-    store.announce("http://127.0.0.1:8642")
+    store.announce("http://127.0.0.1:8642", "dl_key")
     print("held", flush=True)
     sys.stdin.read()
 asyncio.run(main())
@@ -64,7 +64,7 @@ def entries_in(path: Path) -> tuple[set[int], int]:
 
 def test_b12_a_full_disk_refuses_flushes_whole_and_takes_them_again_when_there_is_room(tmp_path: Path) -> None:
     path = tmp_path / "full.db"
-    faults = ["-e", "trace=pwrite64", "-e", "inject=pwrite64:error=ENOSPC:when=250..290"]
+    faults = ["-e", "trace=pwrite64", "-e", "inject=pwrite64:error=ENOSPC:when=400..440"]
     said = written_under(faults, path, 60)
     failed = [line for line in said if not line["ok"]]
     assert failed, "the disk never was full"
@@ -140,7 +140,7 @@ async def test_b15_a_lock_that_is_never_given_up_is_busy_and_nothing_is_written(
         await node.flush(entries=entries(run, 3))
     locker.execute("rollback")
     locker.close()
-    assert await sqlite_store.journal(run) == []
+    assert await sqlite_store.journal(1, run) == []
     assert await node.flush(entries=entries(run, 3))
 
 

@@ -37,14 +37,14 @@ async def test_a_node_that_never_registered_writes_nothing(store: Store) -> None
     run = start(owned=True)
     assert await store.flush(new_id(), 1, Flush(starts=[run], entries=entries(run.id, 2))) is None
     assert await store.run(1, run.id) is None
-    assert await store.journal(run.id) == []
+    assert await store.journal(1, run.id) == []
 
 
 async def test_a_flush_of_entries_alone_is_fenced_too(store: Store) -> None:
     node = await Node.register(store)
     run = await node.started()
     assert await store.flush(node.id, node.epoch + 1, Flush(entries=entries(run, 1))) is None
-    assert await store.journal(run) == []
+    assert await store.journal(1, run) == []
 
 
 @pytest.mark.case("A6")
@@ -57,7 +57,7 @@ async def test_an_old_epoch_refuses_every_part_of_a_flush(store: Store) -> None:
     )
     assert await store.flush(node.id, 1, late) is None
     assert {run for run, _ in await store.owned(node.id)} == {kept, parked, ended}
-    assert await store.journal(kept) == []
+    assert await store.journal(1, kept) == []
     assert len(await store.runs(1, limit=10)) == 3
     assert await store.flush(node.id, 2, late) is not None
 
@@ -109,7 +109,7 @@ async def test_an_overdue_node_goes_on_until_somebody_takes_it_over(store: Store
     assert await node.flush(entries=entries(run, 1))
     assert await store.take_over(node.id)
     assert not await node.flush(entries=[entry(run, 2)])
-    assert len(await store.journal(run)) == 1
+    assert len(await store.journal(1, run)) == 1
 
 
 async def test_a_heartbeat_prolongs_the_lease(store: Store) -> None:

@@ -46,20 +46,20 @@ def ended(holder: subprocess.Popen[str]) -> None:
 
 
 def test_the_address_of_who_has_the_file_is_found_and_is_gone_when_he_is_killed(database: Path) -> None:
-    assert FileLock(database).url() is None
+    assert FileLock(database).server() is None
     holder = held(database, URL)
     try:
-        assert FileLock(database).url() == URL
+        assert FileLock(database).server() == (URL, None)
     finally:
         ended(holder)
     assert URL in database.with_name("detent.db.lock").read_text(), "the note outlives its writer"
-    assert FileLock(database).url() is None
+    assert FileLock(database).server() is None
 
 
 def test_one_who_has_the_file_and_does_not_say_where_he_answers_is_not_found(database: Path) -> None:
     holder = held(database, "")
     try:
-        assert FileLock(database).url() is None
+        assert FileLock(database).server() is None
     finally:
         ended(holder)
 
@@ -69,13 +69,13 @@ def test_a_note_of_one_process_does_not_speak_for_another_that_has_the_file(data
     try:
         note = database.with_name("detent.db.lock")
         note.write_text(note.read_text().replace(f'"pid": {holder.pid}', f'"pid": {os.getpid()}'))
-        assert FileLock(database).url() is None
+        assert FileLock(database).server() is None
     finally:
         ended(holder)
 
 
 def test_to_ask_who_has_the_file_never_takes_it(database: Path) -> None:
     lock = FileLock(database)
-    assert lock.url() is None
+    assert lock.server() is None
     assert not lock.held
     assert not database.with_name("detent.db.lock").exists()

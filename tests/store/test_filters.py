@@ -109,6 +109,6 @@ async def test_which_runs_have_ended_is_known_of_many_at_once(store: Store) -> N
     await node.flush(starts=runs)
     await node.flush(ends=[end(run.id) for run in runs[:100]])
     gone = new_id()
-    assert await store.ended([run.id for run in runs] + [gone]) == {run.id for run in runs[:100]} | {gone}
-    assert await store.ended([runs[200].id]) == set()
-    assert await store.ended([]) == set()
+    assert await store.ended(1, [run.id for run in runs] + [gone]) == {run.id for run in runs[:100]} | {gone}
+    assert await store.ended(1, [runs[200].id]) == set()
+    assert await store.ended(1, []) == set()

@@ -35,7 +35,7 @@ async def row_of(store: Store, id_: bytes) -> FiringRow:
 
 
 async def begin(store: Store, id_: bytes, overlap: OverlapRule, lease: float = 60, most_queued: int = 10) -> Turn:
-    return await store.begin_firing(id_, overlap=overlap, lease=lease, most_queued=most_queued)
+    return await store.begin_firing(1, id_, overlap=overlap, lease=lease, most_queued=most_queued)
 
 
 async def verdict(store: Store, id_: bytes, overlap: OverlapRule, **given: Any) -> Verdict:
@@ -71,7 +71,7 @@ async def test_adding_a_firing_again_gives_the_row_that_is_there(store: Store) -
     of = await a_trigger(store)
     new = firing(of)
     [first] = await store.add_firings([new])
-    await store.end_firing(new.id, state=FiringState.IGNORED, run=None, message=None)
+    await store.end_firing(1, new.id, state=FiringState.IGNORED, run=None, message=None)
     [second] = await store.add_firings([new])
     assert (first.state, second.state, second.at) == ("due", "ignored", first.at)
 
@@ -90,7 +90,7 @@ async def test_last_at_is_the_time_of_the_latest_firing_even_when_that_is_gone(s
     assert row is not None
     assert row.last_at == latest.at
     for old in await store.firings(1, trigger=of.id, limit=9):
-        await store.end_firing(old.id, state=FiringState.IGNORED, run=None, message=None)
+        await store.end_firing(1, old.id, state=FiringState.IGNORED, run=None, message=None)
     assert await store.prune_firings(before=latest.at + 1, limit=9) == 2
     assert await store.trigger(1, of.id) == row
 
@@ -99,7 +99,7 @@ async def test_firings_are_listed_newest_first_and_narrowed(store: Store) -> Non
     of, other = await a_trigger(store), await a_trigger(store)
     ids = [await fired(store, of) for _ in range(4)]
     await fired(store, other)
-    await store.end_firing(ids[1], state=FiringState.SKIPPED, run=None, message="no")
+    await store.end_firing(1, ids[1], state=FiringState.SKIPPED, run=None, message="no")
 
     async def listed(**given: Any) -> list[int]:
         rows = await store.firings(1, **{"trigger": of.id, "limit": 9, **given})
@@ -118,7 +118,7 @@ async def test_due_firings_are_the_open_ones_whose_time_has_come_and_nobody_is_a
     late, later = await fired(store, of, due_at=now - 1), await fired(store, of, due_at=LONG_AGO)
     await fired(store, of, due_at=now + HOUR)
     over, busy, left = [await fired(store, of, due_at=LONG_AGO + 1) for _ in range(3)]
-    await store.end_firing(over, state=FiringState.STARTED, run=new_id(), message=None)
+    await store.end_firing(1, over, state=FiringState.STARTED, run=new_id(), message=None)
     await begin(store, busy, OverlapRule.ALLOW)
     await begin(store, left, OverlapRule.ALLOW, lease=-1)
     assert [row.id for row in await store.due_firings(limit=9)] == [later, left, late]
@@ -134,7 +134,7 @@ async def test_a_firing_is_taken_up_by_one_and_by_another_when_its_lease_is_over
     assert row.state == FiringState.STARTING
     assert row.until is not None
     assert 50 * SECOND < row.until - await store.now() <= 60 * SECOND
-    await store.end_firing(id_, state=FiringState.STARTED, run=new_id(), message=None)
+    await store.end_firing(1, id_, state=FiringState.STARTED, run=new_id(), message=None)
     assert await verdict(store, id_, OverlapRule.ALLOW) is Verdict.OVER
     assert await verdict(store, new_id(), OverlapRule.QUEUE) is Verdict.OVER
 
@@ -142,9 +142,9 @@ async def test_a_firing_is_taken_up_by_one_and_by_another_when_its_lease_is_over
 async def test_a_firing_ends_once(store: Store) -> None:
     id_, run = await fired(store, await a_trigger(store)), new_id()
     await begin(store, id_, OverlapRule.ALLOW)
-    await store.end_firing(id_, state=FiringState.STARTED, run=run, message="m")
-    await store.end_firing(id_, state=FiringState.ERRORED, run=None, message="late")
-    await store.end_firing(new_id(), state=FiringState.ERRORED, run=None, message="nobody")
+    await store.end_firing(1, id_, state=FiringState.STARTED, run=run, message="m")
+    await store.end_firing(1, id_, state=FiringState.ERRORED, run=None, message="late")
+    await store.end_firing(1, new_id(), state=FiringState.ERRORED, run=None, message="nobody")
     row = await row_of(store, id_)
     assert (row.state, row.run, row.message, row.until) == ("started", run, "m", None)
 
@@ -194,7 +194,7 @@ async def test_with_queue_a_firing_waits_its_turn(store: Store) -> None:
     assert await verdict(store, second, OverlapRule.QUEUE) is Verdict.QUEUED, "the older one comes first"
     assert await verdict(store, first, OverlapRule.QUEUE) is Verdict.GO
     assert await verdict(store, second, OverlapRule.QUEUE) is Verdict.WAIT
-    await store.end_firing(first, state=FiringState.STARTED, run=run, message=None)
+    await store.end_firing(1, first, state=FiringState.STARTED, run=run, message=None)
     assert await verdict(store, second, OverlapRule.QUEUE) is Verdict.GO
 
 
@@ -239,7 +239,7 @@ async def test_old_firings_that_ended_are_pruned_a_few_at_a_time(store: Store) -
     of = await a_trigger(store)
     ids = [await fired(store, of) for _ in range(5)]
     for id_ in ids[:4]:
-        await store.end_firing(id_, state=FiringState.IGNORED, run=None, message=None)
+        await store.end_firing(1, id_, state=FiringState.IGNORED, run=None, message=None)
     edge = (await row_of(store, ids[3])).at
     assert await store.prune_firings(before=0, limit=9) == 0
     assert await store.prune_firings(before=edge, limit=2) == 2

@@ -58,7 +58,7 @@ async def test_entries_come_back_in_order_and_byte_for_byte(store: Store) -> Non
     written = [entry(run, seq, data=data) for seq, data in enumerate(AWKWARD, 1)]
     written.append(Entry(1, run, len(AWKWARD) + 1, NOON, "adopted", None, 0, None, b"{}"))
     assert await node.flush(entries=written[::-1])
-    assert await store.journal(run) == written
+    assert await store.journal(1, run) == written
     assert await store.journals([run, new_id()]) == {run: written}
 
 
@@ -66,7 +66,7 @@ async def test_a_journal_is_read_from_a_place_and_up_to_a_limit(store: Store) ->
     node = await Node.register(store)
     run = await node.started()
     await node.flush(entries=entries(run, 6))
-    assert [found.seq for found in await store.journal(run, after=2, limit=3)] == [3, 4, 5]
+    assert [found.seq for found in await store.journal(1, run, after=2, limit=3)] == [3, 4, 5]
 
 
 async def test_input_and_output_come_back_byte_for_byte(store: Store) -> None:
@@ -86,9 +86,9 @@ async def test_a_second_entry_in_the_same_place_is_an_error_and_nothing_of_its_f
     await node.flush(entries=entries(run, 2))
     with pytest.raises(StoreError):
         await node.flush(entries=[entry(other), entry(run, 2, data=b'{"other":1}')], ends=[end(other)])
-    assert await store.journal(other) == []
+    assert await store.journal(1, other) == []
     assert (await row_of(store, other)).status == "running"
-    assert await store.journal(run) == entries(run, 2)
+    assert await store.journal(1, run) == entries(run, 2)
     assert await node.flush(entries=[entry(other)])
 
 
@@ -116,9 +116,9 @@ async def test_a_flush_that_is_sent_again_leaves_what_is_there(store: Store) -> 
     assert raised is not None
     node.epoch = raised
     assert await node.flush(again=True, **parts)
-    assert await store.journal(run.id) == entries(run.id, 3)
+    assert await store.journal(1, run.id) == entries(run.id, 3)
     assert len(await store.mail(node.id, limit=10)) == 1
-    assert len(await store.callbacks(run.id)) == 1
+    assert len(await store.callbacks(1, run.id)) == 1
     assert sorted(await store.owned(node.id)) == sorted([(target, 1), (run.id, 1)])
 
 
@@ -127,7 +127,7 @@ async def test_a_flush_that_is_sent_again_writes_what_is_missing(store: Store) -
     run = await node.started()
     await node.flush(entries=entries(run, 2))
     assert await node.flush(again=True, entries=[entry(run, 2, data=b'{"late":1}'), entry(run, 3)], ends=[end(run)])
-    assert await store.journal(run) == entries(run, 3)
+    assert await store.journal(1, run) == entries(run, 3)
     assert (await row_of(store, run)).status == "completed"
 
 
@@ -236,7 +236,7 @@ async def test_a_run_that_starts_and_ends_within_one_flush_is_ended(store: Store
     row = await row_of(store, run.id)
     assert (row.status, row.owner, row.generation, row.output) == ("completed", None, 1, b'{"done":true}')
     assert (row.wake_at, row.ended_at) == (None, NOON)
-    assert [(found.step, found.state) for found in await store.callbacks(run.id)] == [("w", "expired")]
+    assert [(found.step, found.state) for found in await store.callbacks(1, run.id)] == [("w", "expired")]
     assert await store.owned(node.id) == []
 
 
@@ -265,7 +265,7 @@ async def test_an_end_of_an_old_generation_keeps_mail_and_callbacks(store: Store
     await store.send(1, run, MessageKind.CANCEL, b"{}")
     await node.flush(ends=[end(run, 7)])
     assert len(await store.mail(node.id, limit=10)) == 1
-    assert [found.state for found in await store.callbacks(run)] == ["pending"]
+    assert [found.state for found in await store.callbacks(1, run)] == ["pending"]
 
 
 async def test_a_message_arrives_once_and_consuming_removes_it(store: Store) -> None:

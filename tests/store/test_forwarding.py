@@ -55,7 +55,7 @@ async def test_unread_mail_goes_to_the_successor_in_its_order_and_the_rest_is_dr
     assert [mail for mail in found if mail[0] == successor.id] == [*moved, (successor.id, "signal", b"9")]
     assert [mail for mail in found if mail[0] == other] == kept
     assert not [mail for mail in found if mail[0] == old]
-    [row] = await store.callbacks(old)
+    [row] = await store.callbacks(1, old)
     assert row.state == CallbackState.RECEIVED
 
 
@@ -106,7 +106,7 @@ async def test_a_run_does_not_end_if_its_successor_is_refused(store: Store) -> N
     row = await store.run(1, old)
     assert row is not None
     assert (row.status, row.owner, row.active_key) == ("running", node.id, "mine")
-    assert await store.journal(old) == []
+    assert await store.journal(1, old) == []
     assert await store.active_run(1, "taken") == holder
 
 

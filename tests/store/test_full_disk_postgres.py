@@ -72,9 +72,9 @@ async def test_a_full_disk_refuses_flushes_whole_and_takes_them_again_when_there
             batch = [large(run, acknowledged + more) for more in range(1, 51)]
         assert "53100" in (refusal or "it was never full")
         assert 1 < acknowledged < 10_000
-        assert len(await postgres_store.journal(run)) == acknowledged, "a refused flush left a part of itself"
+        assert len(await postgres_store.journal(1, run)) == acknowledged, "a refused flush left a part of itself"
         mount("-o", "remount,size=64m", "tmpfs", str(small_disk))
         assert await postgres_store.flush(node.id, node.epoch, Flush(entries=batch))
-        assert [found.seq for found in await postgres_store.journal(run)] == list(range(1, acknowledged + 51))
+        assert [found.seq for found in await postgres_store.journal(1, run)] == list(range(1, acknowledged + 51))
         await connection.execute(f"alter table {week} set tablespace pg_default")
         await connection.execute(f"drop tablespace {space}")

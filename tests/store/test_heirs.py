@@ -159,8 +159,8 @@ async def test_a_run_keeps_its_key_if_its_heir_is_refused(store: Store) -> None:
         assert await node.refused(starts=[heir, neighbour], entries=written) == {heir.id}
         assert await store.active_run(1, KEY) == old.id
         assert await keys(store, old, heir) == [KEY, None]
-        assert await store.journal(heir.id) == []
-        assert len(await store.journal(neighbour.id)) == 2
+        assert await store.journal(1, heir.id) == []
+        assert len(await store.journal(1, neighbour.id)) == 2
         neighbour = start(owned=True)
     heir = start(owned=True, active_key=KEY, successor_of=old.id, **known)
     assert await node.refused(starts=[heir]) == frozenset()
@@ -182,7 +182,7 @@ async def test_a_hand_over_that_is_sent_again_counts_once(store: Store, ended: b
     await raised(node)
     assert await node.refused(again=True, **parts) == {rival.id}
     assert await keys(store, old, heir) == [released_key(old.id), KEY]
-    assert len(await store.journal(heir.id)) == 2
+    assert len(await store.journal(1, heir.id)) == 2
 
 
 async def test_a_hand_over_whose_first_sending_never_arrived_is_made_by_the_second(store: Store) -> None:

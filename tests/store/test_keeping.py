@@ -23,9 +23,9 @@ async def test_prune_deletes_old_runs_of_those_statuses_with_all_that_belongs_to
     )  # fmt: skip
     assert await store.prune(before=NOON, statuses=["completed", "cancelled"], limit=100) == 1
     assert {row.id for row in await store.runs(1, limit=10)} == {young.id, failed.id, going.id}
-    assert await store.journal(old.id) == []
-    assert await store.callbacks(old.id) == []
-    assert len(await store.journal(going.id)) == 3
+    assert await store.journal(1, old.id) == []
+    assert await store.callbacks(1, old.id) == []
+    assert len(await store.journal(1, going.id)) == 3
     assert await store.prune(before=NOON + 1, statuses=["completed", "failed", "running"], limit=100) == 2
     assert [row.id for row in await store.runs(1, limit=10)] == [going.id]
 
@@ -52,7 +52,7 @@ async def test_compact_does_no_harm(store: Store) -> None:
     run = await node.started()
     await node.flush(entries=entries(run, 5))
     assert await store.compact() >= 0
-    assert await store.journal(run) == entries(run, 5)
+    assert await store.journal(1, run) == entries(run, 5)
     assert await node.flush(ends=[end(run)])
 
 

@@ -122,10 +122,10 @@ async def test_a_firing_and_its_letter_end_together_and_once(store: Store) -> No
     new = firing(of)
     await store.add_firings([new])
     dead = letter(id=new.id, kind="firing", source=new.id, trigger=of.id, run=None, step=None)
-    await store.end_firing(new.id, state=FiringState.REFUSED, run=None, message="no", letter=dead)
+    await store.end_firing(1, new.id, state=FiringState.REFUSED, run=None, message="no", letter=dead)
     assert [row.id for row in await store.letters(1, limit=9)] == [new.id]
     await store.drop_letters(1, [new.id])
-    await store.end_firing(new.id, state=FiringState.ERRORED, run=None, message="again", letter=dead)
+    await store.end_firing(1, new.id, state=FiringState.ERRORED, run=None, message="again", letter=dead)
     assert await store.letters(1, limit=9) == [], "the firing had ended"
     ended = await store.firing(1, new.id)
     assert ended is not None

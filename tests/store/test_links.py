@@ -21,7 +21,7 @@ async def test_a_resource_belongs_to_the_run_that_claims_it_first(store: Store) 
     assert await node.unlinked(claim, link(other, "19"), entries=[entry(other)]) == {(claim.key, other)}
     keys = [(1, "monday", "item", id_) for id_ in ("17", "18", "19", "20")]
     assert await store.link_owners(keys) == {keys[0]: one, keys[1]: one, keys[2]: other}
-    assert len(await store.journal(other)) == 1, "what is beside a conflict is written"
+    assert len(await store.journal(1, other)) == 1, "what is beside a conflict is written"
     assert await store.link_owners([]) == {}
 
 

@@ -219,8 +219,8 @@ async def test_the_steps_that_ended_are_counted_without_their_data(store: Store)
         entry(none, 1, step="a", kind=Kind.STARTED, outcome=None),
     ]
     await node.flush(entries=rows)
-    assert await store.count_steps([one, two, none, new_id()]) == {one: StepCounts(3, 2), two: StepCounts(1, 0)}
-    assert await store.count_steps([]) == {}
+    assert await store.count_steps(1, [one, two, none, new_id()]) == {one: StepCounts(3, 2), two: StepCounts(1, 0)}
+    assert await store.count_steps(1, []) == {}
 
 
 async def test_runs_are_counted_by_ranges_of_their_ids(store: Store) -> None:
@@ -297,8 +297,8 @@ async def test_a_deleted_workflow_has_its_name_still(store: Store) -> None:
         saved = await store.save_workflow(version(name=name), replace=False)
         ids.append(saved.id)  # type: ignore[union-attr]
     await store.delete_workflow(1, ids[1])
-    assert await store.workflow_names([*ids, new_id()]) == {ids[0]: "kept", ids[1]: "deleted"}
-    assert await store.workflow_names([]) == {}
+    assert await store.workflow_names(1, [*ids, new_id()]) == {ids[0]: "kept", ids[1]: "deleted"}
+    assert await store.workflow_names(1, []) == {}
 
 
 async def test_failures_are_counted_by_when_they_happened(store: Store) -> None:

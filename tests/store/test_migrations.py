@@ -266,7 +266,7 @@ async def test_a_node_that_runs_goes_on_through_a_migration(shared: str, release
     assert await migrate_store(shared) == SECOND
     assert await node.flush(starts=[start(owned=True)], entries=[entry(run, 2)])
     assert [claimed.id for claimed in await node.claim(limit=9)] == [parked.id]
-    assert [found.seq for found in await store.journal(run)] == [1, 2]
+    assert [found.seq for found in await store.journal(1, run)] == [1, 2]
     await store.close()
 
 

@@ -123,15 +123,15 @@ async def test_entries_are_read_without_their_data(store: Store) -> None:
     node = await Node.register(store)
     runs = sorted([await node.started(), await node.started()])
     await node.flush(entries=[*entries(runs[1], 2), entry(runs[0], 1), entry(runs[0], 2, step=None, kind="paused")])
-    marks = await store.entry_marks([*runs, new_id()], limit=10)
+    marks = await store.entry_marks(1, [*runs, new_id()], limit=10)
     assert [(mark.run, mark.step, mark.outcome, mark.attempt) for mark in marks] == [
         (runs[0], "s1", "success", 1),
         (runs[1], "s1", "success", 1),
         (runs[1], "s1", "success", 1),
     ]
     assert marks[0].at == NOON + 1
-    assert len(await store.entry_marks(runs, limit=2)) == 2
-    assert await store.entry_marks([], limit=2) == []
+    assert len(await store.entry_marks(1, runs, limit=2)) == 2
+    assert await store.entry_marks(1, [], limit=2) == []
 
 
 async def test_queues_and_nodes_are_counted(store: Store) -> None:

@@ -271,7 +271,7 @@ async def test_b1_a_store_outlives_crashes_of_its_server_and_loses_nothing() -> 
             await asyncio.to_thread(server.restart_immediately)
         ended.set()
         assert await writing > 0
-        seqs = [found.seq for found in await store.journal(run)]
+        seqs = [found.seq for found in await store.journal(1, run)]
         assert seqs[:acknowledged] == list(range(1, acknowledged + 1))
         await store.close()
 

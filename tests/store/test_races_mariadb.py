@@ -67,7 +67,7 @@ async def test_a_clock_in_the_fence_lets_a_zombie_write_after_its_takeover(
     assert await mariadb_store.take_over(node.id)
     assert [claimed.id for claimed in await rescuer.claim()] == [run]
     assert await node.flush(entries=[entry(run, 2)]) is False
-    assert [found.seq for found in await mariadb_store.journal(run)] == [1]
+    assert [found.seq for found in await mariadb_store.journal(1, run)] == [1]
 
 
 async def test_a_takeover_waits_for_a_flush_under_way_and_takes_what_it_started(
@@ -94,7 +94,7 @@ async def test_a_flush_that_waited_for_a_takeover_writes_nothing(
     await somebody_waits(watcher)
     await other.send("commit")
     assert await late is False
-    assert await mariadb_store.journal(run) == []
+    assert await mariadb_store.journal(1, run) == []
     assert len(await mariadb_store.runs(1, limit=9)) == 1
 
 
@@ -104,7 +104,7 @@ async def test_b2_an_epoch_is_raised_only_after_a_flush_of_the_old_one(
     node = await Node.register(mariadb_store)
     run = await node.started()
     await other.send_all(("start transaction", fence(node.id, 1), late_entry(run, 1)))
-    assert await mariadb_store.journal(run) == [], "reading back says that it was not applied"
+    assert await mariadb_store.journal(1, run) == [], "reading back says that it was not applied"
     raising = asyncio.create_task(mariadb_store.raise_epoch(node.id, 1))
     await somebody_waits(watcher)
     assert not raising.done()
@@ -112,7 +112,7 @@ async def test_b2_an_epoch_is_raised_only_after_a_flush_of_the_old_one(
     assert await raising == 2
     node.epoch = 2
     assert await node.flush(again=True, entries=entries(run, 2))
-    assert [found.seq for found in await mariadb_store.journal(run)] == [1, 2]
+    assert [found.seq for found in await mariadb_store.journal(1, run)] == [1, 2]
     assert await mariadb_store.flush(node.id, 1, Flush(entries=[entry(run, 3)])) is None
 
 
@@ -137,12 +137,12 @@ async def test_b4_a_lock_timeout_leaves_half_a_flush_unless_everything_is_rolled
                 ("start transaction", late_entry(run, 1), f"update run set epoch = 7 where id = {blob(held)}")
             )
         await wrong.send("commit")
-    assert len(await mariadb_store.journal(run)) == 1, "the wrong way should have left its first half"
+    assert len(await mariadb_store.journal(1, run)) == 1, "the wrong way should have left its first half"
 
     with pytest.raises(StoreBusy, match="1205"):
         await node.flush(entries=[entry(run, 2)], ends=[end(held)])
     await node.flush(entries=[entry(run, 3)])  # on the same connection: what it began is not there any more
-    assert [found.seq for found in await mariadb_store.journal(run)] == [1, 3]
+    assert [found.seq for found in await mariadb_store.journal(1, run)] == [1, 3]
     await other.send("rollback")
 
 
@@ -167,7 +167,7 @@ async def test_b4_the_victim_of_a_deadlock_has_written_nothing_and_may_try_again
     with pytest.raises(StoreBusy, match="1213"):
         await flushing
     await other.send("rollback")
-    assert [row.state for run in runs for row in await mariadb_store.callbacks(run)] == ["active", "active"]
+    assert [row.state for run in runs for row in await mariadb_store.callbacks(1, run)] == ["active", "active"]
     assert await mariadb_store.flush(node.id, node.epoch, flush) is not None
 
 

@@ -73,7 +73,7 @@ async def test_claims_in_different_orders_deadlock_and_sorted_ones_do_not_on_pos
             await somebody_waits(see)
             await one.execute(CLAIM, "b", other)
         assert {key[3] for key, _ in await ours} == {"a", "b"}
-        assert len(await postgres_store.journal(run)) == 1
+        assert len(await postgres_store.journal(1, run)) == 1
 
 
 async def test_a_claim_decided_in_one_snapshot_sees_no_owner_and_ours_does_on_postgresql(
@@ -123,7 +123,7 @@ async def test_claims_in_different_orders_deadlock_and_sorted_ones_do_not_on_mar
         await wires.somebody_waits(see)
         await one.send_all((claim_text("b", other), "commit"))
         assert {key[3] for key, _ in await ours} == {"a", "b"}
-        assert len(await mariadb_store.journal(run)) == 1
+        assert len(await mariadb_store.journal(1, run)) == 1
 
 
 async def test_a_claim_decided_in_one_snapshot_sees_no_owner_and_ours_does_on_mariadb(

@@ -100,7 +100,7 @@ async def test_a_start_waits_for_another_of_its_request_id_and_is_made_if_that_i
             await somebody_waits(watcher)
             await (transaction.commit() if is_committed else transaction.rollback())
             assert bool(await flushing) == is_committed
-            assert len(await postgres_store.journal(run.id)) == (0 if is_committed else 2)
+            assert len(await postgres_store.journal(1, run.id)) == (0 if is_committed else 2)
 
 
 async def flush_in(connection: Connection, node: Node, run: NewRun) -> None:
@@ -123,7 +123,7 @@ async def test_two_nodes_take_the_same_slot_a_thousand_times_and_one_has_it(
     winners: Counter[int] = Counter()
 
     async def take(place: int, store: PostgresStore, slot: int) -> bool:
-        won = await store.take_slots(new.id, seen=slot, next_at=slot + 1, firings=[firing(new, slot=slot)])
+        won = await store.take_slots(1, new.id, seen=slot, next_at=slot + 1, firings=[firing(new, slot=slot)])
         winners[place] += won
         return won
 
@@ -166,13 +166,13 @@ async def test_of_two_firings_that_begin_at_once_on_two_nodes_exactly_one_goes(
         stores = (postgres_store, second_store) if round_ % 2 else (second_store, postgres_store)
         turns = await asyncio.gather(
             *(
-                store.begin_firing(id_, overlap=overlap, lease=60, most_queued=5)
+                store.begin_firing(1, id_, overlap=overlap, lease=60, most_queued=5)
                 for store, id_ in zip(stores, ids, strict=True)
             )
         )
         assert sorted(turn.verdict for turn in turns) == [Verdict.GO, Verdict.WAIT]
         for id_ in ids:
-            await postgres_store.end_firing(id_, state=FiringState.IGNORED, run=None, message=None)
+            await postgres_store.end_firing(1, id_, state=FiringState.IGNORED, run=None, message=None)
 
 
 async def test_a_firing_that_began_while_another_started_its_run_sees_that_run(
@@ -183,17 +183,17 @@ async def test_a_firing_that_began_while_another_started_its_run_sees_that_run(
     for _ in range(30):
         new = await a_trigger(postgres_store)
         first, second = [row.id for row in await postgres_store.add_firings([firing(new), firing(new)])]
-        turn = await postgres_store.begin_firing(first, overlap=OverlapRule.SKIP, lease=60, most_queued=5)
+        turn = await postgres_store.begin_firing(1, first, overlap=OverlapRule.SKIP, lease=60, most_queued=5)
         assert turn.verdict is Verdict.GO
 
         async def process(new: NewTrigger = new, first: bytes = first) -> None:
             run = start(owned=True, fired_by=new.id, request_id=first.hex())
             assert await node.refused(starts=[run]) == frozenset()
-            await postgres_store.end_firing(first, state=FiringState.STARTED, run=run.id, message=None)
+            await postgres_store.end_firing(1, first, state=FiringState.STARTED, run=run.id, message=None)
 
         async def wait(second: bytes = second) -> Verdict:
             while True:
-                turn = await second_store.begin_firing(second, overlap=OverlapRule.SKIP, lease=60, most_queued=5)
+                turn = await second_store.begin_firing(1, second, overlap=OverlapRule.SKIP, lease=60, most_queued=5)
                 if turn.verdict is not Verdict.WAIT:
                     return turn.verdict
 

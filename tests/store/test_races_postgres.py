@@ -68,7 +68,7 @@ async def test_a_clock_in_the_fence_lets_a_zombie_write_after_its_takeover(
         await migration.rollback()
         assert len(await wrong) == 1, "the wrong fence should have let it through"
         assert await ours is False
-    assert [found.seq for found in await postgres_store.journal(run)] == [1]
+    assert [found.seq for found in await postgres_store.journal(1, run)] == [1]
 
 
 async def test_a_takeover_as_one_statement_strands_what_it_waited_for(
@@ -118,7 +118,7 @@ async def test_raising_the_epoch_without_for_update_passes_by_a_flush_under_way(
     assert raised == 2, "the wrong way should not have waited"
     await other.execute(LATE_ENTRY, run, 1)
     await flush.commit()
-    assert len(await postgres_store.journal(run)) == 1, "and a write of epoch 1 came after epoch 2 was given out"
+    assert len(await postgres_store.journal(1, run)) == 1, "and a write of epoch 1 came after epoch 2 was given out"
 
     flush = other.transaction()
     await flush.start()
@@ -129,7 +129,7 @@ async def test_raising_the_epoch_without_for_update_passes_by_a_flush_under_way(
     assert not raising.done()
     await flush.commit()
     assert await raising == 3
-    assert len(await postgres_store.journal(run)) == 2
+    assert len(await postgres_store.journal(1, run)) == 2
     assert await postgres_store.flush(node.id, 2, Flush(entries=[entry(run, 3)])) is None
 
 
@@ -163,16 +163,16 @@ async def test_reading_back_after_a_lost_reply_is_a_race_without_a_new_epoch(
     await lost.start()
     await other.fetch(FENCE, node.id, 1)
     await other.execute(LATE_ENTRY, run, 1)
-    assert await postgres_store.journal(run) == [], "reading back says that it was not applied"
+    assert await postgres_store.journal(1, run) == [], "reading back says that it was not applied"
     raising = asyncio.create_task(postgres_store.raise_epoch(node.id, 1))
     await somebody_waits(watcher)
     await lost.commit()
-    assert len(await postgres_store.journal(run)) == 1, "and then it was"
+    assert len(await postgres_store.journal(1, run)) == 1, "and then it was"
     raised = await raising
     assert raised == 2
     node.epoch = raised
     assert await node.flush(again=True, entries=entries(run, 2))
-    assert [found.seq for found in await postgres_store.journal(run)] == [1, 2]
+    assert [found.seq for found in await postgres_store.journal(1, run)] == [1, 2]
     assert await postgres_store.flush(node.id, 1, Flush(entries=[entry(run, 3)])) is None
 
 
@@ -223,7 +223,7 @@ async def test_a_sender_that_touches_the_run_deadlocks_with_its_end(
     await somebody_waits(watcher)
     await sending.commit()
     assert await ending
-    assert [row.state for row in await postgres_store.callbacks(ours)] == ["received"]
+    assert [row.state for row in await postgres_store.callbacks(1, ours)] == ["received"]
 
 
 async def test_jsonb_gives_back_other_bytes_than_were_written(
@@ -238,7 +238,7 @@ async def test_jsonb_gives_back_other_bytes_than_were_written(
     run = await node.started()
     texts = [written.encode(), b'{"x":1e400000}', b'{"x":"\\u0000"}']
     await node.flush(entries=[entry(run, seq, data=data) for seq, data in enumerate(texts, 1)])
-    assert [found.data for found in await postgres_store.journal(run)] == texts
+    assert [found.data for found in await postgres_store.journal(1, run)] == texts
 
 
 async def test_an_unfenced_claim_gives_runs_to_a_node_that_is_gone(

@@ -103,7 +103,7 @@ async def test_a_backup_in_steps_never_ends_beside_a_writer_and_vacuum_into_does
     last = await writing
     assert 3_000 <= copied <= 3_000 + last
     restored = SqliteStore(tmp_path / "whole.db", SystemClock())
-    assert len(await restored.journal(runs[1].id)) == 10
+    assert len(await restored.journal(1, runs[1].id)) == 10
     await restored.close()
 
 
@@ -112,7 +112,7 @@ async def test_readers_see_what_was_acknowledged_at_once(sqlite_store: SqliteSto
     run = await node.started()
     for seq in range(1, 60):
         await node.flush(entries=[entry(run, seq)])
-        assert len(await sqlite_store.journal(run)) == seq
+        assert len(await sqlite_store.journal(1, run)) == seq
 
 
 async def test_flushes_and_doors_at_the_same_time_do_not_disturb_each_other(sqlite_store: SqliteStore) -> None:
@@ -125,7 +125,7 @@ async def test_flushes_and_doors_at_the_same_time_do_not_disturb_each_other(sqli
 
     async def read(run: bytes) -> None:
         for _ in range(30):
-            seqs = [found.seq for found in await sqlite_store.journal(run)]
+            seqs = [found.seq for found in await sqlite_store.journal(1, run)]
             assert seqs == list(range(1, len(seqs) + 1))
 
     await asyncio.gather(*(write(run) for run in runs), *(read(run) for run in runs))

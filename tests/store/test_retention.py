@@ -64,7 +64,7 @@ async def test_a_sqlite_file_shrinks_when_its_old_runs_are_pruned(sqlite_store: 
     after = path.stat().st_size
     assert after < before // 10
     assert returned > (before - after) * 0.9
-    assert len(await sqlite_store.journal(kept)) == 10
+    assert len(await sqlite_store.journal(1, kept)) == 10
 
 
 async def partition(connection: Connection, weeks_ago: int) -> Week:
@@ -100,7 +100,7 @@ async def test_a_week_of_postgres_shrinks_when_most_of_its_runs_are_pruned(
         after = await size(connection, week)
     assert after < before // 5
     assert returned >= (before - after) * 0.3
-    assert len(await postgres_store.journal(survivors[0])) == 10
+    assert len(await postgres_store.journal(1, survivors[0])) == 10
 
 
 async def test_an_empty_week_of_the_past_is_dropped_and_one_with_open_runs_is_left_alone(
@@ -129,7 +129,7 @@ async def test_a_run_of_a_week_without_a_partition_is_kept_all_the_same(
 ) -> None:
     node = await Node.register(postgres_store)
     far = (await fill(node, 5, at=NOON - 400 * WEEK))[0]
-    assert len(await postgres_store.journal(far)) == 10
+    assert len(await postgres_store.journal(1, far)) == 10
     async with session(postgres_database) as connection:
         assert await connection.fetchval("select count(*) from journal_default") == 50
 

@@ -112,10 +112,10 @@ async def test_nothing_of_a_refused_start_is_written_and_all_of_its_neighbours(s
     assert flushed is not None
     assert (set(flushed.refused), set(flushed.expired)) == ({bad.id}, {(good.id, "v")})
     assert await store.run(1, bad.id) is None
-    assert await store.journal(bad.id) == []
-    assert await store.callbacks(bad.id) == []
-    assert [found.seq for found in await store.journal(good.id)] == [1, 2, 3, 4]
-    assert sorted((row.step, row.state) for row in await store.callbacks(good.id)) == [
+    assert await store.journal(1, bad.id) == []
+    assert await store.callbacks(1, bad.id) == []
+    assert [found.seq for found in await store.journal(1, good.id)] == [1, 2, 3, 4]
+    assert sorted((row.step, row.state) for row in await store.callbacks(1, good.id)) == [
         ("v", "expired"),
         ("w", "expired"),
     ]
@@ -137,7 +137,7 @@ async def test_what_a_flush_says_of_other_runs_is_written_beside_a_refused_start
         parks=[park(parking), park(bad.id)],
     )
     assert refused == {bad.id}
-    assert len(await store.journal(going)) == 1
+    assert len(await store.journal(1, going)) == 1
     assert await store.owned(node.id) == []
 
 
@@ -158,15 +158,15 @@ async def test_a_start_sent_again_counts_as_made_by_its_first_sending(store: Sto
     assert raised is not None
     node.epoch = raised
     assert await node.refused(again=True, **parts) == {late.id}
-    assert [found.seq for found in await store.journal(run.id)] == [1, 2]
-    assert await store.journal(late.id) == []
+    assert [found.seq for found in await store.journal(1, run.id)] == [1, 2]
+    assert await store.journal(1, late.id) == []
 
 
 async def test_a_start_whose_first_sending_never_arrived_is_made_by_the_second(store: Store) -> None:
     node = await Node.register(store)
     run = start(owned=True, request_id="r")
     assert await node.refused(again=True, starts=[run], entries=entries(run.id, 2)) == frozenset()
-    assert len(await store.journal(run.id)) == 2
+    assert len(await store.journal(1, run.id)) == 2
 
 
 async def test_an_entry_that_is_there_already_is_an_error_beside_checked_starts_too(store: Store) -> None:
@@ -196,3 +196,22 @@ async def test_a_thousand_starts_of_which_half_are_refused_are_one_flush(store: 
     assert refused == {run.id for run in runs[::2]}
     journals = await store.journals([run.id for run in runs])
     assert set(journals) == {run.id for run in runs[1::2]}
+
+
+async def test_a_run_has_the_principal_the_caller_and_the_correlation_id_of_its_start(store: Store) -> None:
+    node = await Node.register(store)
+    given = {
+        "principal": '{"userId":"Ü1","displayName":"O\'Neil \\\\","email":null}',
+        "via": "key ci",
+        "correlation": "c-7",
+    }
+    named, half, plain = start(**given), start(correlation="only"), start(owned=True)
+    assert await node.refused(starts=[named, half, plain]) == frozenset()
+    names = tuple(given)
+    rows = [await store.run(1, run.id) for run in (named, half, plain)]
+    assert [tuple(getattr(row, name) for name in names) for row in rows] == [
+        tuple(given.values()), (None, None, "only"), (None, None, None)
+    ]  # fmt: skip
+    claimed = {run.id: run for run in await node.claim()}
+    assert tuple(getattr(claimed[named.id], name) for name in names) == tuple(given.values())
+    assert claimed[half.id].principal is None

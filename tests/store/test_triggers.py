@@ -104,9 +104,10 @@ async def test_a_trigger_is_changed_only_by_who_saw_it_last(store: Store) -> Non
     new = await added(store, next_at=NOON)
     seen = (await row_of(store, new)).updated_at
     changed = new._replace(
-        name="x", enabled=False, config="{}", condition="c", key="k", next_at=None, note="paused", tenant=9,
+        name="x", enabled=False, config="{}", condition="c", key="k", next_at=None, note="paused",
         kind="event", workflow=new_id(), owned=True,
     )  # fmt: skip
+    assert not await store.change_trigger(changed._replace(tenant=2), seen=seen)
     assert await store.change_trigger(changed, seen=seen)
     row = await row_of(store, new)
     kept = (new.tenant, new.workflow, new.kind, new.owned)
@@ -128,7 +129,7 @@ async def test_a_dropped_trigger_is_not_found_changed_or_fired(store: Store) -> 
     assert await store.trigger(1, new.id) is None
     assert not await store.change_trigger(new, seen=row.updated_at)
     assert await store.due_triggers(limit=9) == []
-    assert not await store.take_slots(new.id, seen=LONG_AGO, next_at=None, firings=[])
+    assert not await store.take_slots(1, new.id, seen=LONG_AGO, next_at=None, firings=[])
 
 
 async def test_due_triggers_are_the_enabled_ones_whose_time_has_come_longest_due_first(store: Store) -> None:
@@ -148,14 +149,14 @@ async def test_due_triggers_are_the_enabled_ones_whose_time_has_come_longest_due
 async def test_taking_slots_moves_the_trigger_on_and_adds_its_firings(store: Store) -> None:
     new = await added(store, next_at=LONG_AGO)
     fired = [firing(new, slot=LONG_AGO + number) for number in range(3)]
-    assert await store.take_slots(new.id, seen=LONG_AGO, next_at=NOON, firings=fired)
+    assert await store.take_slots(1, new.id, seen=LONG_AGO, next_at=NOON, firings=fired)
     assert (await row_of(store, new)).next_at == NOON
     assert [row.slot for row in await store.firings(1, trigger=new.id, limit=9)] == [
         LONG_AGO + 2,
         LONG_AGO + 1,
         LONG_AGO,
     ]
-    assert not await store.take_slots(new.id, seen=LONG_AGO, next_at=None, firings=[firing(new, slot=7)])
+    assert not await store.take_slots(1, new.id, seen=LONG_AGO, next_at=None, firings=[firing(new, slot=7)])
     assert len(await store.firings(1, trigger=new.id, limit=9)) == 3
 
 
@@ -163,14 +164,14 @@ async def test_a_slot_that_was_fired_before_is_passed_over(store: Store) -> None
     new = await added(store, next_at=LONG_AGO)
     await store.add_firings([first := firing(new, slot=LONG_AGO)])
     fired = [firing(new, slot=LONG_AGO), second := firing(new, slot=LONG_AGO + 1)]
-    assert await store.take_slots(new.id, seen=LONG_AGO, next_at=None, firings=fired)
+    assert await store.take_slots(1, new.id, seen=LONG_AGO, next_at=None, firings=fired)
     assert [row.id for row in await store.firings(1, trigger=new.id, limit=9)] == [second.id, first.id]
     assert (await row_of(store, new)).next_at is None
 
 
 async def test_a_paused_trigger_has_no_slots_to_take(store: Store) -> None:
     new = await added(store, next_at=LONG_AGO, enabled=False)
-    assert not await store.take_slots(new.id, seen=LONG_AGO, next_at=NOON, firings=[firing(new, slot=1)])
+    assert not await store.take_slots(1, new.id, seen=LONG_AGO, next_at=NOON, firings=[firing(new, slot=1)])
     assert await store.firings(1, trigger=new.id, limit=9) == []
 
 
@@ -178,7 +179,10 @@ async def test_c8_of_many_that_take_a_slot_at_once_one_has_it(store: Store) -> N
     new = await added(store, next_at=LONG_AGO)
     for slot in range(LONG_AGO, LONG_AGO + 20):
         won = await asyncio.gather(
-            *(store.take_slots(new.id, seen=slot, next_at=slot + 1, firings=[firing(new, slot=slot)]) for _ in range(4))
+            *(
+                store.take_slots(1, new.id, seen=slot, next_at=slot + 1, firings=[firing(new, slot=slot)])
+                for _ in range(4)
+            )
         )
         assert sum(won) == 1
     assert len(await store.firings(1, trigger=new.id, limit=99)) == 20

@@ -24,7 +24,7 @@ async def test_of_two_writers_that_end_the_same_attempt_one_is_refused_by_the_fe
             rescuer.flush(entries=[entry(run, 1, data=b'"rescuer"')], ends=[end(run, taken.generation)]),
         )
         assert list(written) == [False, True]
-        assert [one.data for one in await store.journal(run)] == [b'"rescuer"']
+        assert [one.data for one in await store.journal(1, run)] == [b'"rescuer"']
 
 
 async def test_of_two_writers_that_the_fence_lets_through_one_is_refused_by_the_key_of_the_journal(
@@ -41,7 +41,7 @@ async def test_of_two_writers_that_the_fence_lets_through_one_is_refused_by_the_
         written = await asyncio.gather(*flushes, return_exceptions=True)
         assert [isinstance(one, StoreError) for one in written].count(True) == 1
         winner = written.index(True)
-        assert [one.data for one in await store.journal(run)] == [b'"%d"' % winner]
+        assert [one.data for one in await store.journal(1, run)] == [b'"%d"' % winner]
         row = await store.run(1, run)
         assert row is not None
         assert row.wake_at == NOON + winner

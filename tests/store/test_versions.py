@@ -213,7 +213,7 @@ async def test_an_archived_workflow_starts_nothing_and_none_of_its_triggers_fire
     assert (row.status, row.enabled) == ("archived", False)
     assert await store.due_triggers(limit=9) == []
     assert await store.listeners(1, ["order.paid"]) == []
-    assert not await store.take_slots(cron.id, seen=now - SECOND, next_at=now + SECOND, firings=[])
+    assert not await store.take_slots(1, cron.id, seen=now - SECOND, next_at=now + SECOND, firings=[])
     found = {one.id: one for one in await store.triggers(1, limit=9)}
     assert [found[one.id].enabled for one in (cron, paused, event)] == [True, False, True], "they are as they were"
     assert found[cron.id].next_at is None

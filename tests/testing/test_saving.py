@@ -14,8 +14,8 @@ from detent.errors import InvalidInput
 from detent.python.functions import Run, workflow
 from detent.python.registry import registry
 from detent.testing import MemoryEngine, MemoryRun, Response
+from detent.views.entries import entry_document
 from detent.views.export.run_test import as_test
-from detent.views.runs import entry_document
 from tests.forms.graphs import document, edge, node
 from tests.testing.shop import ORDER, Signup, User, checkout
 

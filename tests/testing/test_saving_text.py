@@ -15,8 +15,8 @@ from detent.errors import InvalidInput
 from detent.testing import MemoryEngine, MemoryRun, Response
 from detent.testing.text.files import read_tests
 from detent.values.yaml import dump_yaml, load_yaml
+from detent.views.entries import entry_document
 from detent.views.export.text_test import as_text_test
-from detent.views.runs import entry_document
 from tests.forms import graphs
 from tests.forms.graphs import document, node
 from tests.forms.rules import action, edge, rule, start

@@ -66,11 +66,11 @@ class World:
 
     # the journal, as Feeds reads it
 
-    async def journal(self, run: bytes, *, after: int = 0, limit: int = 100_000) -> list[Entry]:
+    async def journal(self, tenant: int, run: bytes, *, after: int = 0, limit: int = 100_000) -> list[Entry]:
         self.journal_reads += 1
         return [self._entry(seq) for seq in range(after + 1, min(self.written, after + limit) + 1)]
 
-    async def ended(self, runs: Sequence[bytes]) -> set[bytes]:
+    async def ended(self, tenant: int, runs: Sequence[bytes]) -> set[bytes]:
         return {run for run in runs if run != self.run_id or self.is_over}
 
     async def run(self, tenant: int, run: bytes) -> RunRow | None:
@@ -138,7 +138,7 @@ class Stage:
     def __init__(self) -> None:
         self.world = World()
         self.feeds = Feeds(cast(CommandStore, self.world), SystemClock())
-        self.hub = LiveHub(self.world, self.feeds, period=PERIOD)
+        self.hub = LiveHub(self.world, self.feeds, 1, period=PERIOD)
 
     def follow(self, *topics: Topic, last: str = "") -> AsyncGenerator[LiveEvent | None, None]:
         return self.hub.follow(topics, read_cursors(last, len(topics)), heartbeat=30.0)
@@ -207,7 +207,7 @@ async def test_a_stream_goes_on_after_its_last_event_without_losing_or_repeating
     other = Stage()  # the server was started again
     other.world = world
     other.feeds = Feeds(cast(CommandStore, world), SystemClock())
-    other.hub = LiveHub(world, other.feeds, period=PERIOD)
+    other.hub = LiveHub(world, other.feeds, 1, period=PERIOD)
     async with aclosing(other.follow(ValueTopic("inbox", "inbox"), other.run_topic(2), last=cursors)) as stream:
         again, _ = await entries_until(stream, 9)  # no event of the inbox comes before: it has not changed
     assert again == [6, 7, 8, 9]
@@ -334,7 +334,7 @@ async def test_equal_topics_and_equal_rows_are_read_once_for_all_listeners(stage
     values = [ValueTopic(name, name) for name in ("counts", "inbox", "alerts")]
     topics: list[Topic] = [RunsTopic("runs:a", "a", ids), *values]
     quiet = FiringsTopic("firings:", "")
-    hub = LiveHub(world, stage.feeds, period=3600.0)  # so that everything is read once only
+    hub = LiveHub(world, stage.feeds, 1, period=3600.0)  # so that everything is read once only
     streams = [hub.follow((*topics, quiet), {}, heartbeat=30.0) for _ in range(50)]
     for stream in streams:
         assert {(await event_of(stream))[0] for _ in topics} == {"runs", "counts", "inbox", "alerts"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 import os
 import signal
@@ -29,7 +30,9 @@ VERBS: Final = "verbs.test.js"
 VIEWS: Final = "views.test.js"
 #: It needs the examples that `make run` starts.
 DEV: Final = "dev.test.js"
-OWN: Final = {PATH, VERBS, VIEWS, DEV}
+#: It signs in, so its server answers nothing without a key.
+ADMIN: Final = "admin.test.js"
+OWN: Final = {PATH, VERBS, VIEWS, DEV, ADMIN}
 PAGES = sorted(path.name for path in (TESTS / "pages").glob("*.test.js") if path.name not in OWN)
 
 
@@ -59,6 +62,14 @@ def test_views(tmp_path: Path, browser: str) -> None:
         _test(VIEWS, url, browser)
 
 
+def test_administration(tmp_path: Path, browser: str) -> None:
+    sealing = base64.b64encode(bytes(range(32))).decode()
+    with _served(tmp_path, DETENT_ALLOW_LOOSE_AUTH="false", DETENT_ENCRYPTION_KEY=sealing) as url:
+        # The command line of this machine finds the server, and the key for it, in the lock file.
+        note = json.loads(next(tmp_path.rglob("*.lock")).read_text())
+        _test(ADMIN, url, browser, key=note["key"])
+
+
 def test_from_make_run_to_the_end_of_a_run(tmp_path: Path, browser: str) -> None:
     # `make run` builds the page and does nothing else but this.
     with started(tmp_path, "dev", "--port", "0") as server:
@@ -77,15 +88,16 @@ def test_there_are_pages_to_test() -> None:
 
 
 @contextmanager
-def _served(folder: Path, *options: str) -> Iterator[str]:
+def _served(folder: Path, *options: str, **variables: str) -> Iterator[str]:
     # Steps call a service that the test starts on this machine.
-    with serving(folder, *options, DETENT_EGRESS_ALLOW="127.0.0.0/8") as url:
+    with serving(folder, *options, DETENT_EGRESS_ALLOW="127.0.0.0/8", **variables) as url:
         yield url
 
 
-def _test(page: str, url: str, browser: str, uncertain: str = "") -> None:
+def _test(page: str, url: str, browser: str, uncertain: str = "", key: str = "") -> None:
     pictures = os.environ.get("DETENT_PICTURES", "")
-    given = {"DETENT_URL": url, "DETENT_BROWSER": browser, "DETENT_PICTURES": pictures, "DETENT_UNCERTAIN": uncertain}
+    given = {"DETENT_URL": url, "DETENT_BROWSER": browser, "DETENT_PICTURES": pictures}
+    given |= {"DETENT_UNCERTAIN": uncertain, "DETENT_KEY": key}
     print(run("node", "--test", f"pages/{page}", folder=TESTS, **given))  # noqa: T201
 
 

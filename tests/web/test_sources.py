@@ -6,6 +6,8 @@ import re
 
 import pytest
 
+from detent.auth.policy import POLICY
+from detent.auth.scopes import Scope
 from tests.web.browser import WEB, install, run
 
 FORBIDDEN = re.compile(r"dangerouslySetInnerHTML|\binnerHTML\b|\beval\(|new Function\(|<style[ >]|createObjectURL")
@@ -38,3 +40,16 @@ def test_colours_are_named_in_one_file() -> None:
         if path.name != "tokens.css" and colour.search(re.sub(r"url\([^)]*\)", "", path.read_text()))
     }
     assert found <= {"button.module.css", "dialog.module.css"}
+
+
+def test_the_page_knows_what_its_operations_need() -> None:
+    """The page's table of operations has the lines of the policy."""
+    text = (WEB / "src" / "api" / "policy.ts").read_text()
+    scopes = dict(re.findall(r'^const ([A-Z_]+) = "([a-z:]+)";$', text, re.MULTILINE))
+    lines = re.findall(r"^  ([a-z_]+): ([A-Z_]+),$", text, re.MULTILINE)
+    assert len(lines) > 40
+    assert {name: scopes[need] for name, need in lines} == {name: POLICY[name].need for name, _ in lines}
+    listed = re.search(r"export const SCOPES = \[(.*?)\]", text, re.DOTALL)
+    assert listed is not None
+    words = re.findall(r'"([a-z:]+)"|\b([A-Z]+)\b', listed[1])
+    assert {word or scopes[name] for word, name in words} == set(Scope)

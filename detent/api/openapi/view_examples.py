@@ -173,9 +173,14 @@ GRID: Final[dict[str, Any]] = {
     "cells": [[{"s": "s", "ms": 120.5}]],
 }
 ME: Final[dict[str, Any]] = {
-    "caller": {"name": "api", "tenant": "default"},
-    "scopes": ["*"],
-    "authenticated": False,
+    "caller": {"name": "key deploy", "tenant": "default", "display_name": "deploy", "email": None},
+    "role": "operator",
+    "scopes": ["templates:read", "workflows:execute", "workflows:read"],
+    "workflows": None,
+    "via": "key",
+    "principal": {"user_id": "key:k7m2p9xq", "display_name": "deploy", "email": None},
+    "expires_at": None,
+    "authenticated": True,
     "server_time": _AT,
     "version": "0.1.0",
     "base_path": "/",

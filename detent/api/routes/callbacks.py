@@ -14,7 +14,7 @@ from detent.api.context import context_of
 from detent.api.errors import REFUSALS, refuse_callback
 from detent.api.openapi.operations import TakesAnything, answers, refusals
 from detent.api.request import AnyRequest, commands
-from detent.api.routes.pages import PAGE_HEADERS, page
+from detent.api.routes.pages import PAGE_HEADERS, card
 from detent.api.server.guards import Throttle
 from detent.commands import Commands
 from detent.commands.callbacks import CallbackView, DeliveryResult
@@ -28,13 +28,6 @@ from detent.values.limits import INPUT_LIMIT
 
 _MOST_SHOWN: Final = 20
 _LONGEST_SHOWN: Final = 200
-_STYLE: Final = """<style>
-main { max-width: 34rem; margin: 12vh auto 0; border: 1px solid var(--line); border-radius: 12px; padding: 2rem }
-main p { margin: .8rem 0 } dl { display: grid; grid-template-columns: auto 1fr; gap: .2rem 1rem; margin: 1.2rem 0 }
-dt { color: var(--soft); margin: 0 } dd { margin: 0; font-weight: 600; overflow-wrap: anywhere }
-button { background: #2563eb; color: #fff; border: 0; border-radius: 8px; font-weight: 600; margin-top: .6rem }
-button:hover { background: #1d4ed8 } button:focus-visible { outline: 3px solid #93c5fd }
-</style>"""
 
 #: Title and text of the page after a person has pressed the button.
 _RESULTS: Final = {
@@ -57,7 +50,7 @@ def confirm_page(view: CallbackView | None, query: Mapping[str, str], now: int) 
     if over is not None:
         return result_page(over, about=_about(view, {}))
     # A form without an action is sent to the address of the page, with its query.
-    return _card(
+    return card(
         "Please confirm",
         "<p>A workflow is waiting for your answer. Nothing has happened yet: it goes on when you press the button.</p>"
         f'{_about(view, query)}<form method="post"><button>Confirm</button></form>',
@@ -67,11 +60,7 @@ def confirm_page(view: CallbackView | None, query: Mapping[str, str], now: int) 
 def result_page(receipt: Receipt, about: str = "") -> str:
     """Render the page that shows the result of an answer."""
     title, words = _RESULTS[receipt]
-    return _card(title, f"<p>{words}</p>{about}")
-
-
-def _card(title: str, body: str) -> str:
-    return page(title, f"{_STYLE}<main><h1>{title}</h1>{body}</main>")
+    return card(title, f"<p>{words}</p>{about}")
 
 
 def _about(view: CallbackView, query: Mapping[str, str]) -> str:

@@ -29,7 +29,7 @@ from detent.ids import RUN, show
 from detent.instant import as_datetime
 from detent.planner.history import AttemptState, PastAttempt
 from detent.store.list_rows import RUN_STARTED, TimelineRow
-from detent.views.runs import entry_document
+from detent.views.entries import entry_document
 
 _LONGEST_MESSAGE: Final = 4_000
 _LONGEST_TRACEBACK: Final = 16_000

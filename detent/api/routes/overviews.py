@@ -38,9 +38,11 @@ from detent.api.request import (
     word_of,
 )
 from detent.api.routes.callbacks import STATUS, TAKEN
+from detent.api.routes.identity.logins import own_session
 from detent.api.routes.runs import places
 from detent.api.routes.topics import FIRING_TYPES, MOST_TOPICS, firing_status, firing_type
 from detent.api.routes.workflows import BASE
+from detent.auth.scopes import role_of
 from detent.documents.answers import Many, One
 from detent.documents.outline import GridDocument
 from detent.documents.overview import (
@@ -54,7 +56,7 @@ from detent.documents.overview import (
     StorageDocument,
     WaitItem,
 )
-from detent.documents.runs import CallbackReceipt
+from detent.documents.runs import CallbackReceipt, PrincipalDocument
 from detent.errors import NotFound
 from detent.ids import WORKFLOW, made_at, show
 from detent.instant import as_datetime
@@ -264,15 +266,30 @@ async def get_workflow_grid(request: AnyRequest, workflow: FromPath[str]) -> Res
     responses={**answers(200, One[MeDocument], "The caller.", examples.one(view_examples.ME)), **refusals()},
 )
 async def get_me(request: AnyRequest) -> Response[One[MeDocument]]:
-    """Return the caller with its scopes, the time and version of the server, its limits and its features."""
+    """Return the caller with its role or scopes, the time and version of the server, its limits and its features."""
     bound = commands(request)
+    caller, principal = bound.caller, bound.caller.principal
+    session = await own_session(request)
+    ends = [end for end in (caller.expires_at, None if session is None else session.expires_at) if end is not None]
     path = request.scope.get("root_path", "")
     return Response(
         One(
             MeDocument(
-                caller=CallerDocument(name=bound.caller.name, tenant="default"),
-                scopes=["*"],
-                authenticated=False,
+                caller=CallerDocument(
+                    name=caller.name,
+                    tenant=await bound.system.tenant_name(),
+                    display_name=None if principal is None else principal.display_name,
+                    email=None if principal is None else principal.email,
+                ),
+                role=caller.role or role_of(caller.scopes),
+                scopes=sorted(caller.scopes),
+                workflows=None if caller.workflows is None else sorted(caller.workflows),
+                via=caller.via,
+                principal=None
+                if principal is None
+                else PrincipalDocument(principal.user_id, principal.display_name, principal.email),
+                expires_at=None if not ends else as_datetime(min(ends)),
+                authenticated=caller.via != "loose",
                 server_time=as_datetime(bound.now()),
                 version=VERSION,
                 base_path=f"{path}/",

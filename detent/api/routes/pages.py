@@ -43,6 +43,22 @@ code, pre { font: 13.5px/1.5 ui-monospace, monospace } pre { overflow-x: auto; b
 button { font: inherit; padding: .5rem 1.4rem; cursor: pointer } .paused { color: var(--busy) }
 """
 
+_CARD_STYLE: Final = """<style>
+main { max-width: 34rem; margin: 12vh auto 0; border: 1px solid var(--line); border-radius: 12px; padding: 2rem }
+main p { margin: .8rem 0 } dl { display: grid; grid-template-columns: auto 1fr; gap: .2rem 1rem; margin: 1.2rem 0 }
+dt { color: var(--soft); margin: 0 } dd { margin: 0; font-weight: 600; overflow-wrap: anywhere }
+button { background: #2563eb; color: #fff; border: 0; border-radius: 8px; font-weight: 600; margin-top: .6rem }
+button:hover { background: #1d4ed8 } button:focus-visible { outline: 3px solid #93c5fd }
+label { display: block; color: var(--soft); margin-top: .8rem } summary { cursor: pointer }
+input { font: inherit; width: 100%; box-sizing: border-box; padding: .5rem .6rem; margin-top: .2rem; border-radius: 8px;
+border: 1px solid var(--soft); background: transparent; color: inherit }
+input:focus-visible { outline: 3px solid #93c5fd }
+a.button { display: block; text-align: center; background: #2563eb; color: #fff; border-radius: 8px; font-weight: 600;
+padding: .5rem 1.4rem; text-decoration: none } a.button:focus-visible { outline: 3px solid #93c5fd }
+details { margin-top: 1.4rem; border-top: 1px solid var(--line); padding-top: 1rem } form.wide button { width: 100% }
+[role=alert] { color: var(--bad); font-weight: 600 }
+</style>"""
+
 
 def page(title: str, body: str) -> str:
     """Render a whole page. `body` is HTML; the caller has escaped the values in it."""
@@ -50,6 +66,11 @@ def page(title: str, body: str) -> str:
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(title)}</title>'
         f'<meta name="viewport" content="width=device-width, initial-scale=1"><style>{_STYLE}</style>{body}</html>'
     )
+
+
+def card(title: str, body: str) -> str:
+    """Render a page with one card in its middle. `body` is HTML; the caller has escaped the values in it."""
+    return page(title, f"{_CARD_STYLE}<main><h1>{escape(title)}</h1>{body}</main>")
 
 
 @get(["/", "/plain"], include_in_schema=False, media_type=MediaType.HTML)

@@ -53,6 +53,7 @@ from detent.documents.runs import (
     ResourceDocument,
     RunDocument,
     RunSummary,
+    VerifyDocument,
     WhyDocument,
 )
 from detent.errors import NotFound
@@ -62,8 +63,9 @@ from detent.run.status import TERMINAL
 from detent.store.rows import RunCriteria, RunRow
 from detent.values.fields import shown
 from detent.values.limits import INPUT_LIMIT, SOURCE_LIMIT
+from detent.views.entries import entry_document
 from detent.views.feeds import Feeds
-from detent.views.runs import entry_document, run_summary
+from detent.views.runs import run_summary
 
 LISTS: Final = ("actions", "resources", "events", "children")
 INCLUDES: Final = (*LISTS, "context")
@@ -125,8 +127,9 @@ async def _list(
         case "actions":
             return _cut(_actions(document), look)
         case "events":
-            events = await feeds.wait_entries(run, look.offset, limit=look.limit)
-            rest = await feeds.wait_entries(run, events.entries[-1].seq, limit=1) if events.entries else None
+            events = await feeds.wait_entries(commands.caller.tenant, run, look.offset, limit=look.limit)
+            after = events.entries[-1].seq if events.entries else None
+            rest = None if after is None else await feeds.wait_entries(commands.caller.tenant, run, after, limit=1)
             return [entry_document(entry) for entry in events.entries], bool(rest and rest.entries)
         case "children":
             rows, goes_on = await commands.runs.children(run, limit=look.limit, offset=look.offset)
@@ -211,7 +214,7 @@ async def get_run(request: AnyRequest, run: FromPath[str], workflow: Workflow = 
     bound, look = commands(request), read_run_query(request.scope["query_string"])
     row = await run_row(bound, run, workflow)
     if look.wait and row.status not in TERMINAL:
-        await feeds(request).ended(row.id, look.wait)
+        await feeds(request).ended(row.tenant, row.id, look.wait)
         row = await bound.runs.row(run)
     document = await bound.runs.document(row)
     if look.include:
@@ -397,6 +400,23 @@ async def _workflow_id(bound: Commands, key: str) -> bytes:
         return id_
 
 
+@get(
+    places("/{run:str}/verify", below=False),
+    tags=["runs"],
+    summary="Check the seal of a run",
+    operation_class=Plain,
+    responses={**answers(200, One[VerifyDocument], "Whether the run was changed after its end."), **refusals(404, 409)},
+)
+async def verify_run(request: AnyRequest, run: FromPath[str]) -> Response[One[VerifyDocument]]:
+    """Say whether a run that has ended is as it was when it was sealed. Runs are sealed with `DETENT_SEAL_RUNS`."""
+    found = await commands(request).audit.verify(run)
+    state, reason, first, last = found.check
+    document = VerifyDocument(
+        run_id=show(RUN, found.run), status=str(state), entries=found.entries, reason=reason, first=first, last=last
+    )
+    return Response(One(document))
+
+
 def _why(row: RunRow, status: str, reasons: Sequence[RunReason]) -> WhyDocument:
     return WhyDocument(
         run_id=show(RUN, row.id),
@@ -413,6 +433,7 @@ ROUTES = [
     pause_run,
     resume_run,
     explain_run,
+    verify_run,
     evaluate_run,
     get_run_hierarchy,
     list_resources,

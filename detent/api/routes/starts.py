@@ -8,7 +8,7 @@ With `dry_run` nothing is started: the answer says what the run would do.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -18,6 +18,7 @@ from litestar.openapi.spec.enums import OpenAPIType
 from litestar.params import FromPath
 from litestar.types import HTTPScope
 
+from detent.api.context import caller_of, context_of, put_caller
 from detent.api.openapi import examples
 from detent.api.openapi.operations import (
     ANYTHING,
@@ -46,6 +47,7 @@ from detent.api.request import (
     read_json,
     refuse_if_any,
     seconds_of,
+    tenant_of,
     version_of,
     wait_of,
     word_of,
@@ -57,9 +59,10 @@ from detent.commands.dry_run.part import DryRunRequest
 from detent.documents.answers import NULL, One
 from detent.documents.dry_run import DryRunDocument
 from detent.documents.runs import ExecutionStarted, StartedDocument
-from detent.errors import InvalidInput, Problem
+from detent.errors import Forbidden, InvalidInput, Problem
 from detent.ids import RUN, WORKFLOW, show
 from detent.instant import Instant, as_datetime, micros
+from detent.run.initiator import LONGEST_CORRELATION, SYSTEM, Principal
 from detent.run.start import StartRequest
 from detent.run.status import Status
 from detent.store.rows import RunRow
@@ -73,10 +76,6 @@ T = TypeVar("T")
 
 MOST_LABELS: Final = 64
 LARGEST_PRIORITY: Final = 1_000
-LONGEST_CORRELATION: Final = 200
-TENANT: Final = "default"
-#: The principal of a start that names none.
-SYSTEM: Final[Mapping[str, Any]] = {"userId": "system", "displayName": "System", "email": None}
 _MESSAGE: Final = "the run cannot be started"
 #: The options of a webhook request. Everything else in its query is written by another system, and is input.
 WEBHOOK_OPTIONS: Final = aliases("start_at", "wait", "label", "hero", "allow_multiple")
@@ -92,11 +91,12 @@ _HERO: Final = aliases("type", "id")
 @dataclass(frozen=True, slots=True)
 class StartCall:
     """A start, and for how many seconds the answer waits for the end of the run. `None`: it does not wait. With `dry`
-    nothing is started."""
+    nothing is started. `tenant` is the name of the tenant that the request asks for."""
 
     request: StartRequest
     wait: float | None = None
     dry: DryRunRequest | None = None
+    tenant: str | None = None
 
 
 ReadStart = Callable[[str, Headers, bytes, bytes, Clock], StartCall]
@@ -158,14 +158,14 @@ def read_execute(workflow: str, headers: Headers, query: bytes, body: bytes, now
     problems = options.problems
     envelope = Fields(normalize_names(object_body(body, _MESSAGE), _ENVELOPE_NAMES, problems), "", problems)
     _take_envelope(envelope, options, now)
-    if envelope.get("tenant_id") not in (None, TENANT):
-        problems.add("tenantId", f"there is no tenant but {TENANT!r}")
+    tenant = envelope.text("tenant_id", most=ID_LIMIT)
     priority = envelope.integer("priority", least=-LARGEST_PRIORITY, most=LARGEST_PRIORITY)
     extra = {"principal": _principal(envelope), "spec": envelope.get("spec")}
     correlation = envelope.text("correlation_id", most=LONGEST_CORRELATION)
     if correlation is not None:
         extra["correlation_id"] = correlation
-    return options.call(workflow, envelope.values.get("trigger", {}), priority=priority, extra=extra)
+    call = options.call(workflow, envelope.values.get("trigger", {}), priority=priority, extra=extra)
+    return replace(call, tenant=tenant)
 
 
 def read_options(headers: Headers, query: bytes, now: Clock, known: Aliases = _OPTIONS) -> Options:
@@ -302,19 +302,16 @@ def _take_hero(envelope: Fields, options: Options) -> None:
     options.hero = (kind, id_) if kind is not None and id_ is not None else None
 
 
-def _principal(envelope: Fields) -> dict[str, Any]:
-    """Return the principal under the names that templates read."""
+def _principal(envelope: Fields) -> Principal:
+    """Return the principal that the envelope asks for. The command checks whether the caller may."""
     block = envelope.mapping("principal")
     if block is None:
-        return dict(SYSTEM)
+        return SYSTEM
     fields = Fields(normalize_names(block, _PRINCIPAL, envelope.problems, "principal"), "principal", envelope.problems)
     if fields.get("user_id") is None:
         envelope.problems.add("principal.userId", "is missing")
-    return {
-        "userId": fields.text("user_id", most=200),
-        "displayName": fields.text("display_name", most=200),
-        "email": fields.text("email", most=320),
-    }
+    user_id, name = fields.text("user_id", most=200), fields.text("display_name", most=200)
+    return Principal(user_id or "", name, fields.text("email", most=320))
 
 
 def _tried(read: Callable[[], T], path: str, problems: Problems) -> T | None:
@@ -344,7 +341,7 @@ _ENVELOPE_SCHEMA: Final = takes(
                 description="An id of the caller, for the run and all runs below it.",
             ),
             "priority": INTEGER,
-            "tenantId": Schema(type=OpenAPIType.STRING, enum=["default"]),
+            "tenantId": Schema(type=OpenAPIType.STRING, description="The name of your tenant; another one is refused."),
             "labels": Schema(type=OpenAPIType.OBJECT, additional_properties=TEXT),
             "hero": record_schema({"type": TEXT, "id": TEXT}, required=["type", "id"]),
             "allowMultiple": Schema(
@@ -443,6 +440,8 @@ async def execute_workflow(request: AnyRequest, workflow: FromPath[str]) -> Resp
     written in snake_case too. With `dryRun` nothing is started or written: effects are answered from `answers`, from
     the run `fromRun`, or from examples."""
     call = read_execute(workflow, *await _parts(request))
+    if call.tenant is not None:
+        await _work_in(request, call.tenant)
     if call.dry is not None:
         return await _dry_run(request, call.request, call.dry)
     started, ended = await _start(request, call)
@@ -480,6 +479,21 @@ def location_of(document: StartedDocument) -> str:
     return f"{WORKFLOWS}/{document.workflow_id}/runs/{document.run_id}"
 
 
+async def _work_in(request: AnyRequest, tenant: str) -> None:
+    """Go on in the tenant that a request names. Raise Forbidden unless it is the caller's own.
+
+    A caller that is not checked may name any tenant."""
+    bound = caller_of(request.scope)
+    if tenant == await bound.commands.system.tenant_name():
+        return
+    if bound.caller.via not in ("loose", "local"):
+        raise Forbidden(f"tenantId is {tenant!r}, which is not the tenant of {bound.caller.name!r}; leave it out")
+    found = await bound.commands.system.find_tenant(tenant)
+    if found is None:
+        raise InvalidInput(_MESSAGE, [Problem("tenantId", f"there is no tenant {tenant!r}")])
+    put_caller(request.scope, context_of(request.scope).bound(replace(bound.caller, tenant=found)))
+
+
 async def _parts(request: AnyRequest) -> tuple[Headers, bytes, bytes, Clock]:
     """Return what a start is read from."""
     scope = request.scope
@@ -491,7 +505,7 @@ async def _start(request: AnyRequest, call: StartCall) -> tuple[StartAnswer, Run
     started = await commands(request).starts.start(call.request)
     if call.wait is None:
         return started, None
-    await feeds(request).ended(started.run, call.wait)
+    await feeds(request).ended(tenant_of(request), started.run, call.wait)
     return started, await commands(request).runs.row(show(RUN, started.run))
 
 

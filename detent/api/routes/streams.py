@@ -12,19 +12,20 @@ import msgspec
 from litestar import Request, Response, get
 from litestar.params import FromPath
 from litestar.response.base import ASGIResponse
-from litestar.types import HTTPResponseBodyEvent, Receive, Send
+from litestar.types import HTTPResponseBodyEvent, Receive, Scope, Send
 
 from detent.api.errors import answer_of
 from detent.api.openapi.operations import INTEGER, TEXT, answers, header, operation, query, refusals
 from detent.api.request import AnyRequest, QueryValues, feeds, grouped, number_of, tenant_of, wait_of
+from detent.api.server.policy_guard import admit_request
 from detent.documents.answers import Many, One, as_json
 from detent.documents.journal import EntryDocument
-from detent.errors import NotFound, StoreError
+from detent.errors import Forbidden, NotFound, StoreError, Unauthenticated, Unavailable
 from detent.ids import RUN, InvalidId, parse, show
 from detent.run.journal import Entry
 from detent.values.fields import Problems
+from detent.views.entries import entry_json
 from detent.views.feeds import MOST_ENTRIES, Feeds
-from detent.views.runs import entry_json
 
 MEDIA_TYPE: Final = "text/event-stream"
 # A proxy must neither cache a stream nor buffer it.
@@ -44,35 +45,40 @@ def frame(data: bytes, *, event: str, id_: int | None = None) -> bytes:
 
 class EventStream(Response[bytes]):
     """A response that sends frames one by one. It builds the next frame only after the client has read the one before,
-    and none after the client has disconnected."""
+    and none after the client has disconnected. The caller is identified again every second: the stream ends when it
+    may not read it any more."""
 
     def __init__(self, frames: Frames) -> None:
         super().__init__(b"", media_type=MEDIA_TYPE, headers=_HEADERS)
         self._frames = frames
 
     def to_asgi_response(self, app: None, request: Request[Any, Any, Any], **given: Any) -> ASGIResponse:  # type: ignore[override]
-        return _Streaming(self._frames, headers=_HEADERS, media_type=MEDIA_TYPE)
+        return _Streaming(self._frames, request.scope, headers=_HEADERS, media_type=MEDIA_TYPE)
 
 
 class _Streaming(ASGIResponse):
     _should_set_content_length = False
 
-    def __init__(self, frames: Frames, **given: Any) -> None:
+    def __init__(self, frames: Frames, scope: Scope, **given: Any) -> None:
         super().__init__(**given)
         self._frames = frames
+        self._scope = scope
 
     async def send_body(self, send: Send, receive: Receive) -> None:
         sending = asyncio.create_task(self._send(send))
-        disconnected = asyncio.create_task(_left(receive))
+        endings = [asyncio.create_task(_left(receive)), asyncio.create_task(_lost_rights(self._scope))]
         try:
-            await asyncio.wait([sending, disconnected], return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait([sending, *endings], return_when=asyncio.FIRST_COMPLETED)
         finally:
-            disconnected.cancel()
+            for ending in endings:
+                ending.cancel()
             if not sending.done():
                 sending.cancel()
-            await asyncio.gather(sending, disconnected, return_exceptions=True)
+            await asyncio.gather(sending, *endings, return_exceptions=True)
         if not sending.cancelled():
             sending.result()
+        elif not endings[0].done() or endings[0].cancelled():
+            await send(_body(b"", more=False))  # the client is still there
 
     async def _send(self, send: Send) -> None:
         async with aclosing(self._frames) as frames:
@@ -91,9 +97,23 @@ async def _left(receive: Receive) -> None:
         pass
 
 
+async def _lost_rights(scope: Scope) -> None:
+    """Wait until the caller of a stream may not read it any more: its key was revoked or its session has ended."""
+    while True:
+        await asyncio.sleep(_RIGHTS_PAUSE)
+        try:
+            await admit_request(scope)
+        except (Unauthenticated, Forbidden):
+            return
+        except (StoreError, Unavailable):
+            continue  # it is not known; ask again
+
+
 BASES: Final = ("/api/v1/runs", "/api/v1/executions")
 HEARTBEAT: Final = 15.0
 _AWAY_PAUSE: Final = 1.0
+#: Seconds between two checks of a stream's caller. Most of them only look into the cache of identities.
+_RIGHTS_PAUSE: Final = 1.0
 _ENTRIES: Final = 50
 _MESSAGE: Final = "the events cannot be read"
 _LARGEST_SEQ: Final = 2**31 - 1
@@ -142,7 +162,7 @@ async def list_run_events(request: AnyRequest, run: FromPath[str]) -> Response[d
     limit = values.last("limit", lambda text: number_of(text, 1, MOST_ENTRIES)) or _ENTRIES
     wait = values.last("wait", wait_of) or 0.0
     values.refuse(_MESSAGE)
-    found = await feeds(request).wait_entries(await _run(request, run), after, wait, limit=limit)
+    found = await feeds(request).wait_entries(tenant_of(request), await _run(request, run), after, wait, limit=limit)
     last = found.entries[-1].seq if found.entries else after
     data = [msgspec.Raw(entry_json(entry)) for entry in found.entries]
     return Response({"data": data, "next_cursor": None if found.is_all else str(last)})
@@ -215,7 +235,7 @@ class _ProgressFeed:
 
 async def _frames(feeds: Feeds, tenant: int, run: bytes, after: int) -> Frames:
     yield BEGIN
-    with feeds.reader(run, after=after) as reader:
+    with feeds.reader(tenant, run, after=after) as reader:
         while not reader.is_done:
             entry = await reader.next(HEARTBEAT)
             if entry is not None:

@@ -11,7 +11,7 @@ from litestar import Response, get
 from detent.api.context import context_of
 from detent.api.filters import read_run_page
 from detent.api.openapi.operations import TEXT, header, operation, query, refusals
-from detent.api.request import AnyRequest, QueryValues, aliases, commands, grouped
+from detent.api.request import AnyRequest, QueryValues, aliases, commands, grouped, tenant_of
 from detent.api.routes.streams import BEGIN, MEDIA_TYPE, STILL_HERE, EventStream, Frames
 from detent.commands import Commands
 from detent.documents.lists import CountsDocument
@@ -144,7 +144,7 @@ async def stream_topics(request: AnyRequest) -> Response[bytes]:
     comment is sent every 15 s."""
     topics = await read_topics(commands(request), request.scope["query_string"])
     cursors = read_cursors(request.headers.get("last-event-id", ""), len(topics))
-    return EventStream(_frames(context_of(request.scope).live, topics, cursors))
+    return EventStream(_frames(context_of(request.scope).live(tenant_of(request)), topics, cursors))
 
 
 async def _frames(hub: LiveHub, topics: Sequence[Topic], cursors: dict[int, str]) -> Frames:
@@ -212,7 +212,7 @@ def _seq(text: str) -> int:
 
 def build_hub(commands: Commands, feeds: Feeds) -> LiveHub:
     """Build the hub of a process: its streams share their readers."""
-    return LiveHub(StreamSources(commands, feeds), feeds)
+    return LiveHub(StreamSources(commands, feeds), feeds, commands.caller.tenant)
 
 
 ROUTES: Final[list[Any]] = [stream_topics]

@@ -5,6 +5,7 @@ A request is stored as a firing before a run starts. A repeated request gets the
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Final
 
 import msgspec
@@ -13,7 +14,7 @@ from litestar.openapi.spec import Schema
 from litestar.openapi.spec.enums import OpenAPIType
 from litestar.params import FromPath
 
-from detent.api.context import context_of
+from detent.api.context import caller_of, context_of, put_caller
 from detent.api.errors import ILLEGAL_STATE, INVALID, refuse
 from detent.api.openapi import examples
 from detent.api.openapi.operations import (
@@ -34,12 +35,15 @@ from detent.api.request import AnyRequest, commands, read_fields, refuse_if_any,
 from detent.api.routes.starts import WEBHOOK_OPTIONS, read_options
 from detent.api.routes.triggers import BASE
 from detent.api.server.guards import reason_against
+from detent.api.server.policy_guard import admit
+from detent.auth.scopes import Scope
 from detent.documents.answers import One
 from detent.documents.refusals import Refusal
 from detent.documents.triggers import EventReceipt, MatchedTrigger, WebhookDocument
 from detent.errors import AlreadyActive, Forbidden, LimitExceeded, NotFound, NotStartable, TooLarge
 from detent.forms.triggers import LONGEST_EVENT_TYPE
 from detent.ids import FIRING, RUN, TRIGGER, show
+from detent.store.tenants import Owned
 from detent.store.trigger_rows import FiringRow, FiringState, TriggerRow
 from detent.triggers import record
 from detent.triggers.commands import FORGED, Sent
@@ -47,6 +51,8 @@ from detent.triggers.processor import CONDITION_ERROR
 from detent.triggers.record import FiringPayload, webhook_request
 from detent.values.limits import ID_LIMIT, INPUT_LIMIT
 
+#: The operation whose line in the policy covers the start of a workflow that has no webhook trigger.
+_STARTS: Final = "trigger_workflow"
 _MESSAGE: Final = "the event cannot be sent"
 _EVENT: Final = takes(
     record_schema(
@@ -119,18 +125,32 @@ Answer = Response[Any]
 async def call_trigger(request: AnyRequest, trigger: FromPath[str]) -> Answer:
     """Call a webhook trigger. The whole body is `trigger.body`: JSON, a form, text or bytes. A request that is answered
     with 2xx is durable."""
+    await _work_as_owner(request, Owned.TRIGGER, trigger)
     row = await triggers(request).receiver.webhook(trigger)
     return await _receive(request, row, await _incoming(request))
 
 
 @post("/webhook/workflow/trigger/{workflow:str}", summary="Start a workflow by webhook", **_ROUTE)
 async def call_workflow(request: AnyRequest, workflow: FromPath[str]) -> Answer:
-    """Call the webhook trigger of a workflow. A workflow without one is started as by the API, and only from an origin
-    that may use the API."""
-    row = await triggers(request).receiver.webhook_of(workflow)
+    """Call the webhook trigger of a workflow. A workflow without one is started as by the API: it needs the same key,
+    and an origin that may use the API. A name finds a workflow of the default tenant only; an id finds one of any
+    tenant."""
+    await _work_as_owner(request, Owned.WORKFLOW, workflow)
+    try:
+        row = await triggers(request).receiver.webhook_of(workflow)
+    except NotFound:
+        row = None  # only a caller that is known learns that the workflow does not exist
     if row is None:
         return await _start(request, workflow)
     return await _receive(request, row, await _incoming(request))
+
+
+async def _work_as_owner(request: AnyRequest, kind: Owned, text: str) -> None:
+    """Go on as the tenant of the object that the address names. If there is none, stay public."""
+    context = context_of(request.scope)
+    tenant = await context.engine_triggers.owner_of(kind, text)
+    if tenant is not None:
+        put_caller(request.scope, context.bound(replace(context.public, tenant=tenant)))
 
 
 async def _incoming(request: AnyRequest) -> FiringPayload:
@@ -162,6 +182,7 @@ async def _start(request: AnyRequest, workflow: str) -> Answer:
     reason = reason_against(request.scope, context_of(request.scope).hosts)
     if reason:
         raise Forbidden(reason)
+    put_caller(request.scope, await admit(context_of(request.scope), request.scope, _STARTS))
     incoming = await _incoming(request)
     request_id = incoming.headers.get("idempotency-key")
     start = await commands(request).starts.start(
@@ -195,7 +216,10 @@ def _receipt(sent: Sent) -> EventReceipt:
 async def _started(request: AnyRequest, run: bytes, firing: str | None) -> WebhookDocument:
     id_ = show(RUN, run)
     try:
-        callbacks = (await commands(request).runs.get(id_)).callbacks
+        # The sender has started the run, so it may know where the run waits.
+        caller = caller_of(request.scope).caller
+        sender = replace(caller, scopes=caller.scopes | {Scope.EXECUTE})
+        callbacks = (await context_of(request.scope).bound(sender).commands.runs.get(id_)).callbacks
     except NotFound:
         callbacks = []  # the run has ended and was deleted by retention
     return WebhookDocument(

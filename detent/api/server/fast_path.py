@@ -13,20 +13,23 @@ import msgspec
 from litestar import Response
 from litestar.types import ASGIApp, HTTPScope, Receive, Scope, Send
 
+from detent.api.context import ApiContext
 from detent.api.errors import answer_of, refuse_callback
 from detent.api.routes.callbacks import STATUS, TAKEN, deliver
 from detent.api.routes.starts import WORKFLOWS, location_of, read_trigger, start, started_document
-from detent.api.server.guards import Throttle, reason_against
-from detent.commands import Commands
+from detent.api.server.guards import reason_against
+from detent.api.server.policy_guard import admit, known_caller
 from detent.documents.answers import One
 from detent.documents.refusals import Refusal
 from detent.documents.runs import CallbackReceipt
-from detent.errors import Forbidden, TooLarge
+from detent.errors import Forbidden, TooLarge, Unauthenticated
 from detent.values.limits import INPUT_LIMIT
 
 _START: Final = f"{WORKFLOWS}/"
 _TRIGGER: Final = "/trigger"
 _CALLBACK: Final = "/wh/"
+#: The operation of the policy.
+_STARTS: Final = "trigger_workflow"
 #: In the query of a start that waits for the end of its run. The route answers it, not the fast path.
 _WAIT: Final = b"wait="
 #: In the query of a dry run, which starts nothing.
@@ -42,11 +45,10 @@ class _Gone(Exception):
 class FastPath:
     """An ASGI application that answers starts and callbacks, and passes other requests on."""
 
-    def __init__(self, app: ASGIApp, commands: Commands, guesses: Throttle, hosts: frozenset[str] | None) -> None:
+    def __init__(self, app: ASGIApp, context: ApiContext) -> None:
         self._app = app
-        self._commands = commands
-        self._guesses = guesses
-        self._hosts = hosts
+        self._context = context
+        self._public = context.bound(context.public).commands
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope.get("method") == "POST":
@@ -66,7 +68,7 @@ class FastPath:
     async def _callback(self, scope: HTTPScope, receive: Receive, send: Send, token: str) -> None:
         try:
             body = await _whole_body(receive)
-            receipt, _, step = await deliver(self._commands, self._guesses, scope, token, body)
+            receipt, _, step = await deliver(self._public, self._context.guesses, scope, token, body)
         except _Gone:
             return
         except Exception as error:  # noqa: BLE001 - whatever it is, it is answered
@@ -79,14 +81,17 @@ class FastPath:
 
     async def _start(self, scope: HTTPScope, receive: Receive, send: Send, workflow: str) -> None:
         try:
-            reason = reason_against(scope, self._hosts)
+            reason = reason_against(scope, self._context.hosts)
             if reason:
                 raise Forbidden(reason)
+            bound = await admit(self._context, scope, _STARTS)
             body = await _whole_body(receive)
-            started, _ = await start(self._commands, read_trigger, workflow, scope, body)
+            started, _ = await start(bound.commands, read_trigger, workflow, scope, body)
         except _Gone:
             return
         except Exception as error:  # noqa: BLE001 - whatever it is, it is answered
+            if isinstance(error, Unauthenticated | Forbidden):
+                self._context.auditor.refuse(scope, _STARTS, known_caller(self._context, scope), error)
             await _respond(send, answer_of(error, scope["method"], scope["path"]))
             return
         document = started_document(started)

@@ -1,4 +1,4 @@
-"""Guards of an API without authentication: refuse requests of foreign web pages, and throttle guessed tokens.
+"""Guards beside the policy: refuse requests of foreign web pages, and throttle guessed tokens.
 
 A web page in a browser on this machine can send requests to this API. `Sec-Fetch-Site` and `Origin` name the origin of
 such a request. DNS rebinding, a foreign name that resolves to this machine, is detected by the `Host` header. Callback

@@ -41,6 +41,10 @@ class CatalogCommands(CommandPart):
         """Return what connectors this process is set up for."""
         return self._context.connections
 
+    async def stored_credentials(self, names: Collection[str]) -> Collection[str]:
+        """Return those of these connectors that have a stored credential of their name."""
+        return await self._store.credential_states(self._tenant, names)
+
     async def connectors(self, *, limit: int, after: str | None = None) -> list[ConnectorRow]:
         """Return the newest version of each connector, by id."""
         return await self._store.connectors(self._tenant, limit=limit, after=after)
@@ -114,13 +118,16 @@ class CatalogCommands(CommandPart):
 
     async def enable_connector(self, connector: str, *, enabled: bool) -> ConnectorRow:
         """Allow workflows to be published with actions of a connector, or forbid it."""
+        if (await self.connector(connector)).tenant == EVERY_TENANT:
+            self._caller.require_installation(f"the connector {connector!r}")
         if not await self._store.enable_connector(self._tenant, connector, enabled=enabled):
             raise NotFound(f"there is no connector {connector[:200]!r}")
         return await self.connector(connector)
 
     async def enable_action(self, action: str, *, enabled: bool) -> ActionRow:
         """Allow workflows to be published with an action, or forbid it. Published versions are not affected."""
-        await self.action(action)
+        if (await self.action(action)).tenant == EVERY_TENANT:
+            self._caller.require_installation(f"the action {action!r}")
         await self._store.enable_action(self._tenant, action, enabled=enabled)
         return await self.action(action)
 

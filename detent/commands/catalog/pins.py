@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from detent.catalog.action import ActionFacts
 from detent.catalog.connections import EnvironmentConnections, connection_of
+from detent.catalog.connector import Auth
 from detent.catalog.parameters import branch_problems, constant_misfits, no_probe
 from detent.commands.catalog.rows import definition_of, effect_of
 from detent.errors import Problem
@@ -22,6 +23,7 @@ from detent.graph.check import called_actions
 from detent.graph.model import Graph, OnCrash, Probe, Step
 from detent.store.catalog_rows import ActionRow, ConnectorRow
 from detent.store.protocol import Store
+from detent.vault.credential import CredentialState
 from detent.views.catalog import stored_connector
 
 #: How many names of actions a definition is compared with.
@@ -46,6 +48,8 @@ async def pin_actions(
     """Pin the actions of a definition that are data, and the probes of its steps. `served` is the code that this
     process has. `versions` are the versions to pin, by action; of others it is the newest."""
     rows = await _rows(store, tenant, compiled.code, versions)
+    stored = await _stored_credentials(store, tenant, compiled.graph)
+    compiled = dataclasses.replace(compiled, warnings=(*compiled.warnings, *_credential_warnings(compiled, stored)))
     asked = _probes(compiled.graph, rows)
     rows |= await _rows(store, tenant, sorted({*asked.values()} - rows.keys()), versions)
     code = set(served)
@@ -62,7 +66,7 @@ async def pin_actions(
         compiled,
         graph=graph,
         code=user_actions(graph.steps),
-        warnings=(*compiled.warnings, *_warnings(compiled, graph, calls, connections)),
+        warnings=(*compiled.warnings, *_warnings(compiled, graph, calls, connections, stored)),
     )
     disabled = [problem for step, row in calls if (problem := _problem(step, row))]
     configs = {step.name: step.config for step in steps}
@@ -71,9 +75,41 @@ async def pin_actions(
     missing = _missing(calls, configs, described, connections)
     made = dataclasses.replace(made, warnings=(*made.warnings, *missing))
     misfits = [problem for step, row in calls for problem in _misfits(step, row, configs[step].get("with"))]
+    misfits += [problem for step in steps if (problem := _credential_problem(step, rows))]
     unprobed = [problem for step in steps if (problem := _probe_problem(step, rows, code))]
     outputs = {step: _facts(row) for step, row in calls if row.definition is not None}
     return Pinned(made, (*disabled, *misfits, *unprobed, *branch_problems(compiled, outputs)))
+
+
+async def _stored_credentials(store: Store, tenant: int, graph: Graph) -> dict[str, str]:
+    """Return the states of the stored credentials that steps name, or that have the name of a connector."""
+    named = {str(step.config["credential"]) for step in graph.steps if "credential" in step.config}
+    connectors = {name.partition(".")[0] for _, name in called_actions(graph)}
+    return await store.credential_states(tenant, {*named, *connectors}) if named or connectors else {}
+
+
+def _credential_warnings(compiled: Compiled, stored: Mapping[str, str]) -> list[str]:
+    """Return which credentials that steps name cannot be used now. They may be stored later."""
+    found: dict[str, None] = {}
+    for step in compiled.graph.steps:
+        name = step.config.get("credential")
+        if name is None or stored.get(name) == CredentialState.READY:
+            continue
+        if name in stored:
+            verb = f"must be connected: `detent credentials connect {name}`"
+        else:
+            verb = f"is not stored: `detent credentials set {name}`"
+        found[f"the credential {name!r} of the step {step.name!r} {verb}"] = None
+    return list(found)
+
+
+def _credential_problem(step: Step, rows: Mapping[str, ActionRow]) -> Problem | None:
+    """Return the problem of a credential at a step whose code would never see it."""
+    row = rows.get(str(step.config.get("action")))
+    if "credential" not in step.config or row is None or row.definition is not None:
+        return None
+    message = f"has no meaning for {row.id!r}, which is code and not a request; it uses the connection of the node"
+    return Problem(f"steps.{step.name}.credential", message)
 
 
 async def _rows(
@@ -112,6 +148,11 @@ def _pinned(step: Step, versions: dict[str, str], probe: str | None, rows: Mappi
     if step.name not in versions:
         return step
     return dataclasses.replace(step, config={**step.config, "version": versions[step.name]})
+
+
+def has_credentials(graph: Graph) -> bool:
+    """Return whether a step of a graph names a stored credential."""
+    return any("credential" in step.config for step in graph.steps)
 
 
 def has_probes(graph: Graph) -> bool:
@@ -165,12 +206,17 @@ def _facts(row: ActionRow) -> ActionFacts:
 
 
 def _warnings(
-    compiled: Compiled, graph: Graph, calls: list[tuple[str, ActionRow]], connections: EnvironmentConnections
+    compiled: Compiled,
+    graph: Graph,
+    calls: list[tuple[str, ActionRow]],
+    connections: EnvironmentConnections,
+    stored: Mapping[str, str],
 ) -> list[str]:
     """Return what the author of a definition should know of its actions."""
     found: list[str] = []
     form = FORMS.get(compiled.form)
     attempts = {step.name: step.retry.attempts for step in graph.steps}
+    named = {step.name for step in graph.steps if "credential" in step.config}
     missing: dict[str, None] = {}
     for step, row in calls:
         field = f"steps.{step}.action"
@@ -185,6 +231,8 @@ def _warnings(
                 f"{where}: {row.id!r} does not say what a repeated attempt does, and this step may be tried"
                 f" {attempts[step]} times; it may have its effect more than once"
             )
-        for name in connections.missing(definition.connector, definition.base_url, definition.auth):
+        has_stored = step in named or definition.connector in stored
+        auth = Auth() if has_stored else definition.auth
+        for name in connections.missing(definition.connector, definition.base_url, auth):
             missing[f"the connector {definition.connector!r} needs {name}, which this process does not have"] = None
     return [*found, *missing]

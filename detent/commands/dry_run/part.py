@@ -23,7 +23,7 @@ from detent.commands.dry_run.simulation import (
     Play,
 )
 from detent.commands.runs import RunCommands
-from detent.commands.start import check_payload, encode_input
+from detent.commands.start import StartCommands, check_payload, encode_input
 from detent.commands.workflows import WorkflowCommands, new_version
 from detent.engine.cache import Startable, startable
 from detent.errors import Conflict, DetentError, InvalidInput, NotFound, Recursion, TooDeep
@@ -61,6 +61,7 @@ class DryRunCommands(CommandPart):
         """Play a run of a workflow's current version, or of the version or draft that the request names. Return what it
         would do, and the number of the version. Raise the errors of a start, and Conflict for Python code."""
         request.check()
+        await StartCommands(self._context, self._caller).require_start(request.workflow)
         content = encode_input(request)
         row = await self._workflows.get(request.workflow)
         if is_code(row.form):

@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple, Protocol
 import msgspec
 
 from detent.engine.children.family import ChildEnd, family_of
-from detent.expressions import ExpressionError
+from detent.expressions import ExpressionError, masked
 from detent.graph.model import Ending
 from detent.ids import RUN, parse, show
 from detent.instant import Instant, micros
@@ -397,6 +397,7 @@ class DryRun:
         if isinstance(call, Fail):
             self._note(played, index, DryAttempt(number, self._now, None, "", None, None), call)
             return call
+        call = msgspec.structs.replace(call, parameters=masked(call.parameters))  # a dry run opens no secret
         self._count(_encode(call.parameters))
         attempt = DryAttempt(number, self._now, call.parameters, "", None, None)
         place = played.place(index)

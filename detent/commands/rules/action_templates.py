@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from detent.auth.permissions import Permission, require
+from detent.auth.scopes import Scope
 from detent.commands.context import CommandPart
 from detent.errors import InvalidInput, NameTaken, NotFound, Problem
 from detent.forms.rules.action_types import ACTION_TYPES
@@ -39,7 +39,7 @@ class ActionTemplateCommands(CommandPart):
         return await self._save(_id(key), new, replace=True)
 
     async def _save(self, id_: bytes, new: ActionTemplate, *, replace: bool) -> ActionTemplateRow:
-        require(self._caller, Permission.WRITE_RULES)
+        self._caller.require(Scope.MANAGE)
         await self._check_type(new.action_type)
         row = ActionTemplateRow(
             tenant=self._tenant,
@@ -71,7 +71,7 @@ class ActionTemplateCommands(CommandPart):
 
     async def get(self, key: str) -> ActionTemplateRow:
         """Return an action template by its id. Raise NotFound if there is none."""
-        require(self._caller, Permission.READ_RULES)
+        self._caller.require(Scope.READ)
         row = await self._store.action_template(self._tenant, _id(key))
         if row is None:
             raise _missing(key)
@@ -86,14 +86,14 @@ class ActionTemplateCommands(CommandPart):
         is_active: bool | None = None,
     ) -> list[ActionTemplateRow]:
         """Return action templates by name, those after `after`."""
-        require(self._caller, Permission.READ_RULES)
+        self._caller.require(Scope.READ)
         return await self._store.action_templates(
             self._tenant, limit=limit, after=after, action_type=action_type, is_active=is_active
         )
 
     async def delete(self, key: str) -> ActionTemplateRow:
         """Delete an action template and return what it was."""
-        require(self._caller, Permission.WRITE_RULES)
+        self._caller.require(Scope.MANAGE)
         row = await self.get(key)
         if not await self._store.drop_action_template(self._tenant, row.id):
             raise _missing(key)

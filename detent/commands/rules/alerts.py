@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, Final, NamedTuple
 
-from detent.auth.permissions import Permission, require
+from detent.auth.scopes import Scope
 from detent.commands.context import CommandPart
 from detent.errors import Conflict, NotFound
 from detent.ids import ALERT, RUN, InvalidId, parse, show
@@ -51,12 +51,12 @@ class AlertCommands(CommandPart):
         self, *, limit: int, where: AlertCriteria = EVERY_ALERT, cursor: bytes | None = None
     ) -> list[AlertRow]:
         """Return alerts, newest first, those before `cursor`."""
-        require(self._caller, Permission.READ_ALERTS)
+        self._caller.require(Scope.READ)
         return await self._store.alerts(self._tenant, limit=limit, where=where, cursor=cursor)
 
     async def overview(self) -> AlertOverview:
         """Return what changes whenever an alert is raised, acknowledged or resolved."""
-        require(self._caller, Permission.READ_ALERTS)
+        self._caller.require(Scope.READ)
         newest = await self._store.alerts(self._tenant, limit=1)
         return AlertOverview(
             await self._count(AlertState.OPEN),
@@ -71,7 +71,7 @@ class AlertCommands(CommandPart):
 
     async def get(self, key: str) -> AlertRow:
         """Return an alert by its id. Raise NotFound if there is none."""
-        require(self._caller, Permission.READ_ALERTS)
+        self._caller.require(Scope.READ)
         row = await self._store.alert(self._tenant, _id(key))
         if row is None:
             raise _missing(key)
@@ -90,7 +90,7 @@ class AlertCommands(CommandPart):
         return await self._settle(key, AlertState.RESOLVED)
 
     async def _settle(self, key: str, state: AlertState) -> AlertRow:
-        require(self._caller, Permission.SETTLE_ALERTS)
+        self._caller.require(Scope.EXECUTE)
         row = await self._store.settle_alert(self._tenant, _id(key), state, by=self._caller.name)
         if row is None:
             raise _missing(key)

@@ -8,11 +8,12 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Final
 
-from detent.auth.permissions import Permission, require
+from detent.auth.scopes import Scope
 from detent.commands.context import CommandPart
 from detent.errors import Conflict, InvalidInput, NameTaken, NotFound
 from detent.forms.payload_schema import check_schema
 from detent.ids import ENTITY, InvalidId, parse
+from detent.store.audit import note_audit
 from detent.store.rows import Unsaved
 from detent.store.rule_rows import EntityRow, NewEntity
 
@@ -24,8 +25,9 @@ class EntityCommands(CommandPart):
 
     async def create(self, name: str, title: str | None, fields: Mapping[str, Any] | None) -> EntityRow:
         """Add an entity. Raise NameTaken if there is one with that name, InvalidInput if the schema is not valid."""
-        require(self._caller, Permission.WRITE_ENTITIES)
+        self._caller.require(Scope.MANAGE)
         text = await _schema_text(fields)
+        note_audit(name)
         new = NewEntity(self._tenant, self._engine.new_id(), name, title or name, text)
         if not await self._store.add_entity(new):
             raise NameTaken(f"there is an entity {name!r} already; PUT it to change its title and fields")
@@ -34,7 +36,7 @@ class EntityCommands(CommandPart):
     async def change(self, key: str, title: str | None, fields: Mapping[str, Any] | None) -> EntityRow:
         """Replace the title and the fields of an entity. Rules are checked against the new fields when they are saved
         again. Raise NotFound, or InvalidInput if the schema is not valid."""
-        require(self._caller, Permission.WRITE_ENTITIES)
+        self._caller.require(Scope.MANAGE)
         row = await self.get(key)
         text = await _schema_text(fields)
         changed = await self._store.change_entity(self._tenant, row.id, title=title or row.name, fields=text)
@@ -44,7 +46,7 @@ class EntityCommands(CommandPart):
 
     async def get(self, key: str) -> EntityRow:
         """Return an entity by its id or its name. Raise NotFound if there is none."""
-        require(self._caller, Permission.READ_ENTITIES)
+        self._caller.require(Scope.READ)
         found = None
         with suppress(InvalidId):
             found = await self._store.entity(self._tenant, parse(ENTITY, key))
@@ -55,12 +57,12 @@ class EntityCommands(CommandPart):
 
     async def list_all(self, *, limit: int, after: str | None = None) -> list[EntityRow]:
         """Return entities by name, those after `after`."""
-        require(self._caller, Permission.READ_ENTITIES)
+        self._caller.require(Scope.READ)
         return await self._store.entities(self._tenant, limit=limit, after=after)
 
     async def delete(self, key: str) -> EntityRow:
         """Delete an entity and return what it was. Raise Conflict if a rule is about it."""
-        require(self._caller, Permission.WRITE_ENTITIES)
+        self._caller.require(Scope.MANAGE)
         row = await self.get(key)
         match await self._store.drop_entity(self._tenant, row.id):
             case None:

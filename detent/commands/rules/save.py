@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from detent.auth.caller import Caller
-from detent.auth.permissions import Permission, require
+from detent.auth.scopes import Scope
 from detent.commands.context import CommandContext, CommandPart
 from detent.commands.drafts import DraftAnswer, DraftCommands
 from detent.commands.files.lock import ELSEWHERE, check_lock
@@ -44,6 +44,7 @@ from detent.errors import (
 from detent.forms.compiled import Compiled
 from detent.forms.definition import checked_document, read_definition
 from detent.instant import Instant
+from detent.store.audit import note_audit
 from detent.store.rows import SavedVersion, VersionRow, WorkflowRow
 from detent.store.rule_rows import EntityRow
 
@@ -121,7 +122,7 @@ class RuleCommands(CommandPart):
 
     async def create(self, body: Mapping[str, Any]) -> RuleView:
         """Save a new rule with its layout. Raise InvalidDefinition with every problem, or NameTaken."""
-        require(self._caller, Permission.WRITE_RULES)
+        self._caller.require(Scope.MANAGE)
         resolved, compiled = await self._check(body, _Current())
         _, text = _text(resolved, compiled)
         row, saved, compiled = await self._workflows.store(
@@ -138,12 +139,13 @@ class RuleCommands(CommandPart):
     async def edit(self, key: str, edit: Edit, *, expected: State | None = None) -> RuleView:
         """Save what `edit` makes of the current document. It is called again if the rule has changed meanwhile, unless
         `expected` is given."""
-        require(self._caller, Permission.WRITE_RULES)
+        self._caller.require(Scope.MANAGE)
         for _ in range(ATTEMPTS):
             row = await self._row(key)
             if row.status == "archived":
                 raise Conflict(f"the rule {row.name!r} is archived; reactivate it first")
             check_lock(row, ELSEWHERE)
+            self._workflows.require_own(row)
             if expected is not None and expected != (row.version, row.updated_at):
                 raise await self.stale(row, expected)
             current = await self._current(row)
@@ -167,7 +169,8 @@ class RuleCommands(CommandPart):
         self, body: Mapping[str, Any], *, key: str | None = None, expected: State | None = None
     ) -> RuleCheck:
         """Check what `create`, or with `key` what `replace` would save. Nothing is stored."""
-        require(self._caller, Permission.WRITE_RULES)
+        note_audit(dry_run=True)
+        self._caller.require(Scope.MANAGE)
         current = _Current()
         if key is not None:
             row = await self._row(key)
@@ -182,7 +185,7 @@ class RuleCommands(CommandPart):
 
     async def save_draft(self, body: Mapping[str, Any], *, key: str | None = None) -> DraftAnswer:
         """Save a draft of a rule: anything that can be read, with its problems. No version is made."""
-        require(self._caller, Permission.WRITE_RULES)
+        self._caller.require(Scope.MANAGE)
         current = _Current() if key is None else await self._current(await self._row(key))
         resolved = await asyncio.to_thread(resolve_rule, body, current.known, self._engine.new_id)
         await self._resolve_entity(resolved, [])
@@ -278,12 +281,12 @@ class RuleCommands(CommandPart):
 
     async def get(self, key: str) -> RuleView:
         """Return a rule by its id or its key. Raise NotFound if there is none, or if it is not a rule."""
-        require(self._caller, Permission.READ_RULES)
+        self._caller.require(Scope.READ)
         return await self.at(await self._row(key))
 
     async def get_version(self, key: str, number: int) -> tuple[RuleView, VersionRow]:
         """Return a version of a rule. Raise NotFound if there is none."""
-        require(self._caller, Permission.READ_RULES)
+        self._caller.require(Scope.READ)
         row = await self._row(key)
         stored = await self._store.version(self._tenant, row.id, number) if number > 0 else None
         if stored is None or stored.facts is None or stored.facts.form != FORM:
@@ -315,7 +318,7 @@ class RuleCommands(CommandPart):
         keep: Callable[[WorkflowRow], bool] | None = None,
     ) -> list[WorkflowRow]:
         """Return rules by key, those after `after` that `keep` accepts. `entity` is an id or a name."""
-        require(self._caller, Permission.READ_RULES)
+        self._caller.require(Scope.READ)
         name = None if entity is None else (await self._entities.get(entity)).name
         found: list[WorkflowRow] = []
         size = limit if keep is None else _MOST_VERSIONS
@@ -331,7 +334,7 @@ class RuleCommands(CommandPart):
 
     async def versions(self, key: str) -> tuple[WorkflowRow, list[VersionRow]]:
         """Return a rule and its versions, newest first."""
-        require(self._caller, Permission.READ_RULES)
+        self._caller.require(Scope.READ)
         row = await self._row(key)
         return row, await self._store.versions(self._tenant, row.id)
 
@@ -351,7 +354,7 @@ class RuleCommands(CommandPart):
 
     async def activate(self, key: str, *, is_active: bool) -> RuleView:
         """Let events start a rule, or let nothing start it. No version is made."""
-        require(self._caller, Permission.WRITE_RULES)
+        self._caller.require(Scope.MANAGE)
         row = await self._row(key)
         if row.status == "archived":
             raise Conflict(f"the rule {row.name!r} is archived; reactivate it first")
@@ -359,7 +362,7 @@ class RuleCommands(CommandPart):
 
     async def restore(self, key: str, number: int, *, expected: State | None = None) -> RuleView:
         """Make an older version of a rule the current one. Its actions have the ids that they had."""
-        require(self._caller, Permission.WRITE_RULES)
+        self._caller.require(Scope.MANAGE)
         row = await self._row(key)
         if expected is not None and expected != (row.version, row.updated_at):
             raise await self.stale(row, expected)
@@ -367,7 +370,7 @@ class RuleCommands(CommandPart):
 
     async def delete(self, key: str, *, expected: State | None = None) -> tuple[WorkflowRow, Instant]:
         """Delete a rule and return it with the time of its deletion. Its runs continue."""
-        require(self._caller, Permission.WRITE_RULES)
+        self._caller.require(Scope.MANAGE)
         row = await self._row(key)
         if expected is not None and expected != (row.version, row.updated_at):
             raise await self.stale(row, expected)
@@ -375,8 +378,9 @@ class RuleCommands(CommandPart):
 
     async def save_layout(self, key: str, layout: Any) -> tuple[WorkflowRow, dict[str, Any]]:
         """Change where the nodes of a rule are on a canvas. Neither its version nor its state changes."""
-        require(self._caller, Permission.WRITE_RULES)
+        self._caller.require(Scope.MANAGE)
         row = await self._row(key)
+        self._workflows.require_own(row)
         document = await asyncio.to_thread(_document_of, row.source)
         names = {name: one["id"] for one in document["actions"] for name in (one["step"], one["id"])}
         names |= {f"temp:{number}": one["id"] for number, one in enumerate(document["actions"])}

@@ -17,6 +17,7 @@ from detent.catalog.workflow_template import WorkflowTemplate, template_problems
 from detent.commands.context import CommandContext, CommandPart
 from detent.commands.drafts import DraftAnswer, DraftCommands
 from detent.errors import Forbidden, InvalidInput, NameTaken, NotFound, Problem
+from detent.store.audit import note_audit
 from detent.store.templates import WorkflowTemplateRow
 
 _PAGE: Final = 200
@@ -82,6 +83,7 @@ class WorkflowTemplateCommands(CommandPart):
         problems = await asyncio.to_thread(template_problems, new.definition, new.config_schema)
         if problems:
             raise InvalidInput("the workflow template cannot be saved", problems)
+        note_audit(new.id)
         row = WorkflowTemplateRow(
             tenant=self._tenant,
             id=new.id,

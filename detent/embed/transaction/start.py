@@ -34,6 +34,7 @@ from detent.instant import Instant
 from detent.outbox.table import CREATE, INSERT, row_of
 from detent.planner.prepared import Prepared, prepare
 from detent.python.registry import registry
+from detent.run.initiator import NO_INITIATOR
 from detent.run.start import StartRequest
 from detent.store.rows import NewRun, WorkflowRow
 from detent.store.sql import schema, user_connection
@@ -173,7 +174,7 @@ def _direct(order: StartRequest, checked: _Checked, place: Installation) -> Scri
     refuse_unless_active(row)
     ready = startable(row, _prepared(row))
     check_payload(ready, order.body)
-    request = prepare_start(_TENANT, ready, order, checked.content, checked.start_at)
+    request = prepare_start(_TENANT, ready, order, checked.content, checked.start_at, NO_INITIATOR)
     for attempt in range(ATTEMPTS):
         taken = yield from _known(request, said, place, again=attempt > 0)
         if taken is not None:

@@ -133,7 +133,8 @@ def _page_start(
 ) -> PreparedStart:
     facts, step = run.state.facts, run.prepared.graph.steps[index]
     page = Page(step.name, first, len(items))
-    given = {"body": {"items": items}, "headers": {}, "query": {}, "outer": outer, **inherited(facts)}
+    extra = inherited(facts)
+    given = {"body": {"items": items}, "headers": {}, "query": {}, "outer": outer, **extra}
     raw = msgspec.json.encode(given)
     if len(raw) > 2 * INPUT_LIMIT:
         message = (
@@ -156,4 +157,5 @@ def _page_start(
         id=parse(RUN, child),
         family=family,
         expires_at=facts.expires_at,
+        initiator=facts.initiator._replace(correlation=extra["correlation_id"]),
     )

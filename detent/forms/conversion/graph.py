@@ -103,6 +103,7 @@ def _node(step: Step, outgoing: list[Edge], description: str | None, *, waits_fo
         **_work(step),
         **map_fields(step.each, MAP_FIELDS),
         **only_written(
+            credential=step.config.get("credential"),
             repeat=repeat_fields(step.repeat, REPEAT_FIELDS),
             policies=_policies(step),
             delay=None if step.delay is None else write_duration(step.delay),
@@ -146,6 +147,7 @@ def _policies(step: Step) -> Document | None:
         timeoutMs=limit(step.timeout, None if is_child else TIMEOUT, milliseconds),
         retry=_retry(step.retry, NO_RETRY if is_child else RETRY),
         rerenderOnRetry=step.rerender or None,
+        sensitive=step.sensitive or None,
         onCrash=None if step.on_crash is OnCrash.RETRY else step.on_crash.value,
     )
 

@@ -168,6 +168,7 @@ def _action(step: Step, description: str | None) -> Document:
         "action_config": config,
         **map_fields(step.each, MAP_FIELDS),
         **only_written(
+            credential=step.config.get("credential"),
             repeat=repeat_fields(step.repeat, REPEAT_FIELDS),
             **_tries(step),
             queue=step.queue,
@@ -212,5 +213,6 @@ def _tries(step: Step) -> Document:
         "timeout": limit(step.timeout, None if is_child else TIMEOUT),
         "retries": retries(step.retry, NO_RETRY if is_child else RETRY),
         "rerender_on_retry": step.rerender or None,
+        "sensitive": step.sensitive or None,
         "on_crash": None if step.on_crash is OnCrash.RETRY else step.on_crash.value,
     }

@@ -124,6 +124,7 @@ def _step(step: Step, incoming: list[Edge], description: str | None) -> Document
         **only_written(title=step.title, description=description, needs=[edge.source for edge in incoming]),
         **guard,
         **_work(step),
+        **only_written(credential=step.config.get("credential")),
         **map_fields(step.each, MAP_FIELDS),
         **only_written(
             repeat=repeat_fields(step.repeat, REPEAT_FIELDS),
@@ -165,4 +166,5 @@ def _tries(step: Step) -> Document:
         "timeout": limit(step.timeout, None if is_child else TIMEOUT),
         "retries": retries(step.retry, NO_RETRY if is_child else RETRY),
         "rerender_on_retry": step.rerender or None,
+        "sensitive": step.sensitive or None,
     }

@@ -45,7 +45,7 @@ MAP_FIELDS: Final = MapFields("forEach", "maxParallel", "collect", "onItemFailur
 REPEAT_FIELDS: Final = RepeatFields("until", "every", "factor", "maxWait", "giveUpAfter")
 _CHILD_FIELDS: Final = ChildFields("workflowId", "parameters", "workflowVersion", "waitForCompletion", "allowRecursion")
 _TYPES: Final = {
-    "action": ("actionType", "parameters", "policies"),
+    "action": ("actionType", "parameters", "policies", "credential"),
     "subworkflow": (
         *("workflowId", "workflowVersion", "waitForCompletion", "allowRecursion"),
         *("parameters", "policies"),
@@ -60,7 +60,7 @@ _SHARED: Final = (
 )
 NODE_FIELDS: Final = (*_SHARED, *dict.fromkeys(name for names in _TYPES.values() for name in names))
 EDGE_FIELDS: Final = ("targetNode", "when", "condition", "onError", "otherwise", "handles")
-POLICY_FIELDS: Final = ("timeoutMs", "retry", "rerenderOnRetry", "onCrash")
+POLICY_FIELDS: Final = ("timeoutMs", "retry", "rerenderOnRetry", "onCrash", "sensitive")
 RETRY_FIELDS: Final = ("maxAttempts", "baseDelayMs", "backoffFactor", "jitter", "maxDelayMs")
 MOST_ATTEMPTS: Final = 101
 LARGEST_FACTOR: Final = 100.0
@@ -208,10 +208,13 @@ def _read_action(fields: Fields, node: WrittenNode, actions: Collection[str] | N
     given = Fields(fields.mapping("parameters") or {}, fields.at("parameters"), fields.problems)
     node.set_work(read_action(action, given))
     if node.kind in TRIED_KINDS:
+        node.read_credential(fields)
         _read_policies(fields, node, RETRY, TIMEOUT)
     elif fields.get("policies") is not None:
         hint = "; give the wait a timeout in its parameters" if node.kind is StepKind.WAIT else ""
         fields.problems.add(fields.at("policies"), f"{action!r} has no attempts, so it has no policies{hint}")
+    if node.kind not in TRIED_KINDS and fields.get("credential") is not None:
+        fields.problems.add(fields.at("credential"), f"has no meaning for {action!r}, which sends no request")
 
 
 def _read_policies(fields: Fields, node: WrittenNode, retry: Retry, timeout: float | None) -> None:
@@ -222,6 +225,7 @@ def _read_policies(fields: Fields, node: WrittenNode, retry: Retry, timeout: flo
         limit = policies.number("timeoutMs", least=SHORTEST_LIMIT, most=LONGEST_WAIT)
         node.timeout = timeout if limit is None else limit * MILLISECONDS
     node.rerender = policies.boolean("rerenderOnRetry", False)
+    node.read_sensitive(policies, is_map=fields.get(MAP_FIELDS.for_each) is not None)
     node.on_crash = read_on_crash(policies, "onCrash", node.kind, repeat=fields.get("repeat") is not None)
     written = policies.mapping("retry")
     node.is_retried = written is not None

@@ -87,6 +87,9 @@ _POLICIES: Final[Schema] = {
             "boolean",
             default=False,
         ),
+        "sensitive": _maybe(
+            "Whether the result is sealed: later nodes read it, and people see ***.", "boolean", default=False
+        ),
         "onCrash": _choice(
             "What happens to an attempt that was in flight when its process died: repeat it, fail, pause the run "
             "until a person says whether it happened, or ask the probe that its action declares.",
@@ -177,6 +180,7 @@ _NODE: Final[Schema] = {
             "object",
         ),
         "policies": {"$ref": "#/$defs/Policies"},
+        "credential": _maybe("The stored credential that its requests carry.", "string", maxLength=64),
         "workflowId": _maybe("The workflow that a subworkflow starts.", "string", minLength=1, maxLength=200),
         "workflowVersion": _maybe(
             "Its version; without it the current one.", "integer", minimum=1, maximum=LARGEST_VERSION

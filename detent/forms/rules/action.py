@@ -36,7 +36,7 @@ from detent.values.limits import ID_LIMIT
 MAP_FIELDS: Final = MapFields("for_each", "max_parallel", "collect", "on_item_failure", "tolerate", "max_items")
 REPEAT_FIELDS: Final = RepeatFields("until", "every", "factor", "max_wait", "give_up_after")
 _CHILD_FIELDS: Final = ChildFields("workflow", "input", "version", "wait", "allow_recursion")
-_TRIED: Final = (*RETRY_FIELDS, "timeout", "on_crash", "rerender_on_retry")
+_TRIED: Final = (*RETRY_FIELDS, "timeout", "on_crash", "rerender_on_retry", "sensitive", "credential")
 ACTION_FIELDS: Final = (
     *("id", "step", "name", "description", "action_type", "action_config", "execution_order", "is_active"),
     *("queue", "priority", "repeat"),
@@ -280,11 +280,15 @@ def _read_policies(fields: Fields, found: WrittenAction, retry: Retry, timeout: 
     found.retry = read_retry(fields, retry)
     found.is_retried = bool(fields.written(RETRY_FIELDS))
     found.rerender = fields.boolean("rerender_on_retry", False)
+    found.read_sensitive(fields, is_map=fields.get(MAP_FIELDS.for_each) is not None)
     if found.kind is not StepKind.SUBWORKFLOW:
+        found.read_credential(fields)
         found.on_crash = read_on_crash(fields, "on_crash", found.kind, repeat=fields.get("repeat") is not None)
     elif fields.get("on_crash") is not None:
         message = "has no meaning for a child workflow: its start is never repeated"
         fields.problems.add(fields.at("on_crash"), message)
+    if found.kind is StepKind.SUBWORKFLOW and fields.get("credential") is not None:
+        fields.problems.add(fields.at("credential"), "has no meaning for a child workflow, which sends no request")
 
 
 def _read_condition(given: Fields, found: WrittenAction) -> None:

@@ -113,6 +113,8 @@ _ACTION: Final[Schema] = {
         "timeout": _maybe("The time limit of an attempt.", _DURATION, default="5m"),
         "on_crash": _choice("What happens to an attempt whose node died.", [str(one) for one in OnCrash], "retry"),
         "rerender_on_retry": _maybe("Whether attempt.number is that of the attempt at hand.", "boolean"),
+        "sensitive": _maybe("Whether the result is sealed: later actions read it, and people see ***.", "boolean"),
+        "credential": _maybe("The stored credential that its requests carry.", "string", maxLength=64),
         "repeat": _maybe("Look again until a condition over the result is true.", "object"),
         "for_each": _maybe("The action runs once for each item of this list.", ["array", "string"]),
         "max_parallel": _maybe(

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import ClassVar, Final
 
-from detent.expressions import Reference
+from detent.expressions import SECRETS, Reference
 from detent.forms.scope import ITEM_NAMES, ScopeCheck
 from detent.forms.templates import Read
 from detent.graph.check import Upstream
@@ -30,6 +30,7 @@ ROOTS: Final = (
     *("before", "after", *_WHOLE, "event", "steps", "wait", "vars", "run", "workflow", "attempt"),
     *ITEM_NAMES,
     "result",
+    SECRETS,
 )
 _PARTS: Final = {
     "run": ("id",),

@@ -43,8 +43,8 @@ MAP_FIELDS: Final = MapFields("for_each", "max_parallel", "collect", "on_item_fa
 REPEAT_FIELDS: Final = RepeatFields("until", "every", "factor", "max_wait", "give_up_after")
 _CHILD_FIELDS: Final = ChildFields("workflow", "with", "version", "wait", "allow_recursion")
 _SHARED: Final = ("needs", "if", "queue", "priority", "title", "description", "name", "repeat", *MAP_FIELDS.all())
-_AGAIN: Final = (*RETRY_FIELDS, "timeout", "rerender_on_retry")
-_TRIED: Final = (*_AGAIN, "on_crash")
+_AGAIN: Final = (*RETRY_FIELDS, "timeout", "rerender_on_retry", "sensitive")
+_TRIED: Final = (*_AGAIN, "on_crash", "credential")
 _LONGEST_TITLE: Final = 200
 _FIELDS: Final = {
     "url": (*_SHARED, *_TRIED, *REQUEST_FIELDS),
@@ -173,6 +173,8 @@ def _tries(fields: Fields, written: WrittenStep) -> None:
     written.is_retried = bool(fields.written(RETRY_FIELDS))
     written.is_limited = fields.get("timeout") is not None
     written.rerender = fields.boolean("rerender_on_retry", False)
+    written.read_sensitive(fields, is_map=fields.get(MAP_FIELDS.for_each) is not None)
+    written.read_credential(fields)
     written.on_crash = read_on_crash(fields, "on_crash", written.kind, repeat=fields.get("repeat") is not None)
 
 
@@ -181,6 +183,7 @@ def _child(fields: Fields, written: WrittenStep) -> None:
     written.set_work(read_child(fields, _CHILD_FIELDS, "step"))
     written.timeout = read_limit(fields, "timeout", None, unit=MILLISECONDS)
     written.rerender = fields.boolean("rerender_on_retry", False)
+    written.read_sensitive(fields, is_map=fields.get(MAP_FIELDS.for_each) is not None)
     written.retry = read_retry(fields, NO_RETRY)
 
 

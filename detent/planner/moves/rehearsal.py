@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from detent.expressions import ExpressionError
+from detent.expressions import ExpressionError, masked
 from detent.graph.model import FAILURES, Ending
 from detent.instant import iso
 from detent.planner.advance import advance, open_run
@@ -199,7 +199,7 @@ class _Rehearsing:
         rendered = config.source
         if not config.is_constant:
             scope = in_context(build_scope(prepared, state), state, self._now, place)
-            rendered = config.render({**scope, "attempt": {"number": 1, "at": self._at}})
+            rendered = masked(config.render({**scope, "attempt": {"number": 1, "at": self._at}}))
         return rendered if items is None else {"for_each": rendered}
 
     def _compare(self) -> None:

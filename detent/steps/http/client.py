@@ -19,6 +19,7 @@ from yarl import URL
 from detent.catalog.connections import EnvironmentConnections, NamedConnection
 from detent.steps.egress import EgressGuard, EgressPolicy
 from detent.steps.http.step import HttpSettings, open_session
+from detent.vault.secrets import SecretOpener
 
 REQUEST_SECONDS: Final = 30.0
 
@@ -93,7 +94,9 @@ class ActionServices:
         *,
         connections: EnvironmentConnections | None = None,
         resolver: AbstractResolver | None = None,
+        secrets: SecretOpener | None = None,
     ) -> None:
+        self.secrets = secrets
         self.policy = policy or EgressPolicy()
         self.connections = connections or EnvironmentConnections()
         self._guard = EgressGuard(self.policy)

@@ -17,7 +17,7 @@ import msgspec
 from multidict import CIMultiDict, CIMultiDictProxy, istr
 from yarl import URL
 
-from detent.run.call import StepCall
+from detent.run.call import BoundSecret, StepCall
 from detent.run.state import RunFacts
 from detent.steps.acting_user import acting_user_headers
 from detent.values.limits import HEADER_BYTES_LIMIT, HEADER_COUNT_LIMIT
@@ -79,12 +79,13 @@ class HttpTarget(msgspec.Struct, frozen=True):
 
 
 class HttpRequest(msgspec.Struct, frozen=True):
-    """One hop, ready to be sent."""
+    """One hop, ready to be sent. `bound` are secrets in it that not every host may receive."""
 
     method: str
     target: HttpTarget
     headers: CIMultiDict[str]
     body: bytes | None
+    bound: tuple[BoundSecret, ...] = ()
 
     def __str__(self) -> str:
         """Return the method and the URL for messages, without the query, which may contain secrets."""
@@ -118,7 +119,7 @@ def build_request(call: StepCall) -> HttpRequest:
     headers["Detent-Attempt"] = str(call.attempt)
     headers["Accept-Encoding"] = "identity"
     body = _encode_body(parameters.get("body"), headers)
-    return HttpRequest(_method(parameters.get("method")), _target(parameters.get("url")), headers, body)
+    return HttpRequest(_method(parameters.get("method")), _target(parameters.get("url")), headers, body, call.bound)
 
 
 def acting_headers(run: RunFacts) -> CIMultiDictProxy[str]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from typing import Any, Final
 
+import aiohttp
 import msgspec
 
 from detent.catalog import mcp
@@ -16,10 +18,38 @@ from detent.run.outcomes import Fail
 from detent.steps.egress import EgressPolicy
 from detent.steps.http.request import build_prepared
 from detent.steps.http.response import HttpAnswer
-from detent.steps.http.step import HttpExecutor, HttpSettings, failure_of_request
+from detent.steps.http.step import HttpExecutor, HttpSettings, failure_of_request, tls_context
 from detent.values.limits import IMPORT_LIMIT
+from detent.vault.secrets import UNAVAILABLE, SecretUnavailable
 
 _TIMEOUT: Final = 60.0
+_OPERATOR_SECONDS: Final = 10.0
+_LARGEST_ANSWER: Final = 1024 * 1024
+
+
+class OperatorJson:
+    """Reads JSON of servers that the operator has named in the settings. The egress guard is for steps only."""
+
+    def __init__(self, settings: HttpSettings) -> None:
+        self._settings = settings
+
+    async def __call__(self, url: str, headers: Mapping[str, str]) -> Any:
+        """Return the decoded answer. Raise SecretUnavailable if there is none."""
+        tls = tls_context(self._settings.ca_file)
+        try:
+            async with (
+                aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=_OPERATOR_SECONDS)) as session,
+                session.get(url, headers=headers, ssl=tls, allow_redirects=False) as got,
+            ):
+                raw = bytearray()
+                while len(raw) <= _LARGEST_ANSWER and (piece := await got.content.readany()):
+                    raw += piece
+                if got.status != 200:
+                    raise SecretUnavailable(f"{url} answered {got.status}", code=UNAVAILABLE, retry=True)
+                return msgspec.json.decode(raw)
+        except (aiohttp.ClientError, TimeoutError, OSError, msgspec.DecodeError) as error:
+            message = f"{url} cannot be read: {type(error).__name__}: {error}"
+            raise SecretUnavailable(message, code=UNAVAILABLE, retry=True) from None
 
 
 class HttpSource:

@@ -13,7 +13,7 @@ import ssl
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, Protocol
 
 import aiohttp
 from aiohttp.abc import AbstractResolver
@@ -27,11 +27,12 @@ from detent.instant import Instant
 from detent.run.call import StepCall
 from detent.run.outcomes import Fail, Outcome, StepError
 from detent.steps.egress import EgressGuard, EgressPolicy, GuardedResolver
-from detent.steps.errors import EgressDenied
+from detent.steps.errors import CredentialProblem, EgressDenied
 from detent.steps.http.request import FOLLOWING_METHODS, HttpRequest, InvalidHttpRequest, build_request
 from detent.steps.http.response import NO_ANSWER, BadAnswer, ReceivedAnswer, outcome_of, read_answer
 from detent.steps.protocol import Needs
 from detent.values.limits import BODY_LIMIT
+from detent.vault.hosts import HostRules, rule_of
 
 __all__ = ["HttpExecutor", "HttpSettings", "failure_of_request"]
 
@@ -69,7 +70,7 @@ def open_session(
         # The cache has only answers that passed the guard, and the client connects only to those.
         ttl_dns_cache=10,
         socket_factory=guard.open_socket,
-        ssl=_tls(settings.ca_file),
+        ssl=tls_context(settings.ca_file),
         limit=settings.max_connections,
         limit_per_host=settings.max_per_host,
         keepalive_timeout=settings.keep_alive,
@@ -87,7 +88,8 @@ def open_session(
     )
 
 
-def _tls(ca_file: Path | None) -> ssl.SSLContext:
+def tls_context(ca_file: Path | None) -> ssl.SSLContext:
+    """Return the rules for TLS: version 1.2 or later, and certificates are always verified."""
     context = ssl.create_default_context()
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.set_alpn_protocols(["http/1.1"])
@@ -123,13 +125,18 @@ class _Connector(aiohttp.TCPConnector):
         self._factory = functools.partial(handler, loop=asyncio.get_running_loop())
 
 
+class HostDenied(Exception):
+    """A secret may not be sent to the host of a request, or of a redirect."""
+
+
 MOST_REDIRECTS: Final = 5
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
-_PERMANENT: Final = frozenset({"egress_denied", "invalid_request"})
+_PERMANENT: Final = frozenset({"egress_denied", "invalid_request", "secret_host"})
 
 # The first entry that matches the class of an error decides its code.
 _CODES: Final[tuple[tuple[tuple[type[BaseException], ...], str], ...]] = (
     ((EgressDenied,), "egress_denied"),
+    ((HostDenied,), "secret_host"),
     ((InvalidHttpRequest, aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError), "invalid_request"),
     ((BadAnswer, aiohttp.ClientResponseError, aiohttp.ClientPayloadError, HttpProcessingError), "protocol"),
     ((aiohttp.ClientConnectorDNSError,), "dns"),
@@ -139,8 +146,27 @@ _CODES: Final[tuple[tuple[tuple[type[BaseException], ...], str], ...]] = (
 )
 
 
+class HopAuth(Protocol):
+    """Authenticates the hops of one request, each at the last moment."""
+
+    def authorize(self, request: HttpRequest) -> HttpRequest:
+        """Return a hop as it is sent. Raise CredentialProblem if it must not be sent."""
+
+
+class RequestAuthorizer(Protocol):
+    """Sends requests of attempts with stored credentials."""
+
+    async def request(self, call: StepCall, credential: str, request: HttpRequest) -> Outcome:
+        """Send the request of an http step with a credential, and return its outcome. Raise CredentialProblem."""
+
+    async def close(self) -> None:
+        """Wait for requests of its own that have begun."""
+
+
 class HttpExecutor:
-    """Sends requests under an egress policy. It owns one pool of connections; `wall` is for dated Retry-After."""
+    """Sends requests under an egress policy. It owns one pool of connections; `wall` is for dated Retry-After.
+
+    `authorizer` is what sends requests with a credential; without it such steps fail."""
 
     kind: ClassVar[StepKind] = StepKind.HTTP
 
@@ -157,6 +183,7 @@ class HttpExecutor:
         self.wall = wall or SystemClock().wall
         self._resolver = resolver
         self._session: aiohttp.ClientSession | None = None
+        self.authorizer: RequestAuthorizer | None = None
 
     def needs(self, step: Step) -> Needs:
         return Needs.VIEW if "acting_user_headers" in step.config else Needs.NOTHING
@@ -166,6 +193,8 @@ class HttpExecutor:
 
     async def close(self) -> None:
         """Close all connections."""
+        if self.authorizer is not None:
+            await self.authorizer.close()
         session, self._session = self._session, None
         if session is not None:
             await session.close()
@@ -175,22 +204,36 @@ class HttpExecutor:
         deadline = asyncio.timeout(limit)
         try:
             async with deadline:
-                found = await self.exchange(build_request(call))
+                request = build_request(call)
+                credential = call.parameters.get("credential")
+                if credential is not None:
+                    return await self._authorized(call, credential, request)
+                found = await self.exchange(request)
                 return outcome_of(found.stored(), found.request, found.remark, found.wait)
+        except CredentialProblem as problem:
+            return problem.outcome
         except Exception as error:  # noqa: BLE001 - every error is an outcome
             return failure_of_request(error, deadline, limit)
+
+    async def _authorized(self, call: StepCall, credential: Any, request: HttpRequest) -> Outcome:
+        if self.authorizer is None:
+            message = f"this process has no store of credentials, so it cannot use {str(credential)[:80]!r}"
+            return Fail(StepError("missing_credential", message), retry=False)
+        return await self.authorizer.request(call, str(credential), request)
 
     def limit_of(self, call: StepCall) -> float:
         """Return how many seconds an attempt may take."""
         return self._settings.default_timeout if call.timeout is None else call.timeout
 
-    async def exchange(self, request: HttpRequest, *, limit: int = BODY_LIMIT) -> ReceivedAnswer:
+    async def exchange(
+        self, request: HttpRequest, *, limit: int = BODY_LIMIT, auth: HopAuth | None = None
+    ) -> ReceivedAnswer:
         """Send a request, follow its redirects, and return the final answer. Of its body at most `limit` bytes are
-        read."""
+        read. `auth` authenticates each hop."""
         if self._session is None:
             self._session = open_session(self._settings, self._guard, self._resolver)
         for _ in range(MOST_REDIRECTS):
-            response = await self._send(self._session, request)
+            response = await self._send(self._session, request, auth)
             try:
                 following = _following(request, response)
                 if not isinstance(following, HttpRequest):
@@ -198,14 +241,20 @@ class HttpExecutor:
             finally:
                 response.release()
             request = following
-        response = await self._send(self._session, request)
+        response = await self._send(self._session, request, auth)
         try:
             return await self._read(request, response, f" after {MOST_REDIRECTS} redirects", limit)
         finally:
             response.release()
 
-    async def _send(self, session: aiohttp.ClientSession, request: HttpRequest) -> aiohttp.ClientResponse:
+    async def _send(
+        self, session: aiohttp.ClientSession, request: HttpRequest, auth: HopAuth | None
+    ) -> aiohttp.ClientResponse:
+        if auth is not None:
+            request = auth.authorize(request)
         target = request.target
+        if request.bound:
+            _check_bound(request)
         self._guard.check_host(target.host, target.port)
         with self._guard.towards(target.host):
             return await session.request(
@@ -218,6 +267,16 @@ class HttpExecutor:
         if response.status < 200:
             raise BadAnswer(f"the server switched protocols (status {response.status})")
         return read_answer(request, response, limit, remark, self.wall)
+
+
+def _check_bound(request: HttpRequest) -> None:
+    """Raise HostDenied if a secret in the request may not be sent to its host."""
+    host, port = request.target.host, request.target.port
+    for name, hosts in request.bound:
+        rules = HostRules(hosts)
+        if not rules.allow(host, port):
+            message = f"the secret {name!r} may be sent to {rules} only, and not to {rule_of(host, port)}"
+            raise HostDenied(message)
 
 
 def _following(request: HttpRequest, response: aiohttp.ClientResponse) -> HttpRequest | str:

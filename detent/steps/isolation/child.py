@@ -23,8 +23,9 @@ from typing import Any, Final
 import msgspec
 
 from detent.catalog.connections import MISSING, NamedConnection
+from detent.run.initiator import Principal
 from detent.run.outcomes import Outcome
-from detent.steps.action_context import ActionContext, Principal
+from detent.steps.action_context import ActionContext
 from detent.steps.arguments import Signature, innermost, read_signature
 from detent.steps.egress import EgressPolicy
 from detent.steps.errors import Permanent
@@ -157,6 +158,13 @@ class _Port:
             message = f"the connection {name[:80]!r} is not known in this process: it has only {known}"
             raise Permanent(message, code=MISSING)
         return NamedConnection(name, parts)
+
+    def secret(self, name: str) -> str:
+        message = f"an isolated action has no store; write {{{{secrets.{name[:100]}}}}} in a parameter of its step"
+        raise Permanent(message, code="missing_secret")
+
+    async def secret_async(self, name: str) -> str:
+        return self.secret(name)
 
     def http(self) -> GuardedHttp:
         return self._services.http()

@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from detent.run.journal import NO_DATA, Entry
 from detent.run.stage import stage_kind
 from detent.run.status import UNCOMPLETED, Status
-from detent.store.list_rows import RUN_STARTED, TimelineCursor, TimelineRow
+from detent.store.list_rows import RUN_STARTED, Orphan, TimelineCursor, TimelineRow
 from detent.store.memory.tables import MemoryTables, StoredRun
 from detent.store.protocol import EVERY_RUN
 from detent.store.rows import (
@@ -20,7 +20,6 @@ from detent.store.rows import (
     Finding,
     MessageKind,
     NodeOffer,
-    Orphan,
     Receipt,
     RunCriteria,
     RunRow,
@@ -105,8 +104,8 @@ class MemoryCommandStore(MemoryTables):
         saved = self.saved.get(row.new.workflow)
         return saved.new.name if saved else ""
 
-    async def ended(self, runs: Sequence[bytes]) -> set[bytes]:
-        return {run for run in runs if not self._is_run_open(run)}
+    async def ended(self, tenant: int, runs: Sequence[bytes]) -> set[bytes]:
+        return {run for run in runs if not self._is_run_open(run) or self.table[run].new.tenant != tenant}
 
     async def existing(self, runs: Sequence[bytes]) -> set[bytes]:
         return {run for run in runs if run in self.table}
@@ -125,16 +124,22 @@ class MemoryCommandStore(MemoryTables):
         del new["owned"], new["check"], new["successor_of"]
         changed = {"status": row.status, "wake_at": row.wake_at, "owner": row.owner, "generation": row.generation}
         changed["stage_epoch"] = row.stage_epoch
-        ended = {"ended_at": row.ended_at, "output": row.output, "error": row.error}
+        ended = {"ended_at": row.ended_at, "output": row.output, "error": row.error, "seal": row.seal}
         return RunRow(**{**new, **changed, **ended, "workflow_name": self._name_of(row)})
 
-    async def journal(self, run: bytes, *, after: int = 0, limit: int = 100_000) -> list[Entry]:
-        entries = self.entries.get(run, {})
-        return [entries[seq] for seq in sorted(entries) if seq > after][:limit]
+    async def journal(self, tenant: int, run: bytes, *, after: int = 0, limit: int = 100_000) -> list[Entry]:
+        entries = [entry for entry in self.sorted_entries(run) if entry.tenant == tenant and entry.seq > after]
+        return entries[:limit]
 
-    async def callbacks(self, run: bytes) -> list[CallbackRow]:
+    async def journals_of(self, tenant: int, runs: Sequence[bytes]) -> dict[bytes, list[Entry]]:
+        found = {run: await self.journal(tenant, run) for run in runs}
+        return {run: entries for run, entries in found.items() if entries}
+
+    async def callbacks(self, tenant: int, run: bytes) -> list[CallbackRow]:
         return [
-            CallbackRow(step, c.state, c.created_at, c.until) for (id_, step), c in self.waits.items() if id_ == run
+            CallbackRow(step, one.state, one.created_at, one.until)
+            for (id_, step), one in self.waits.items()
+            if id_ == run and one.tenant == tenant
         ]
 
     async def closed_waits(self, runs: Sequence[bytes]) -> set[tuple[bytes, str]]:
@@ -157,7 +162,9 @@ class MemoryCommandStore(MemoryTables):
         found.sort(key=TimelineRow.place)
         return [one for one in found if after is None or one.place() > after][:limit]
 
-    async def kept(self, run: bytes) -> dict[str, bytes]:
+    async def kept(self, tenant: int, run: bytes) -> dict[str, bytes]:
+        if run not in self.table or self.table[run].new.tenant != tenant:
+            return {}
         return {step: result for (id_, step), result in self.results.items() if id_ == run}
 
     # -- maintenance

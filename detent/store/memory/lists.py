@@ -66,8 +66,9 @@ class MemoryLists(MemoryCommandStore, MemoryTriggers):
         counted = (self._listed(row) for row in every[:limit] if row.new.trigger != MAP)
         return Counter((one.workflow, one.version) for one in counted)
 
-    async def workflow_names(self, workflows: Sequence[bytes]) -> dict[bytes, str]:
-        return {id_: self.saved[id_].new.name for id_ in workflows if id_ in self.saved}
+    async def workflow_names(self, tenant: int, workflows: Sequence[bytes]) -> dict[bytes, str]:
+        known = {id_: self.saved[id_].new for id_ in workflows if id_ in self.saved}
+        return {id_: new.name for id_, new in known.items() if new.tenant == tenant}
 
     def _walk(
         self, tenant: int, limit: int, most: int, where: RunCriteria, cursor: bytes | None, oldest_first: bool
@@ -87,10 +88,10 @@ class MemoryLists(MemoryCommandStore, MemoryTriggers):
         family = values["opening"] if values["parent"] is not None else None
         return ListedRun(**{name: values[name] for name in ListedRun._fields if name != "family"}, family=family)
 
-    async def count_steps(self, runs: Sequence[bytes]) -> dict[bytes, StepCounts]:
+    async def count_steps(self, tenant: int, runs: Sequence[bytes]) -> dict[bytes, StepCounts]:
         found = {}
         for run in runs:
-            entries = self.entries.get(run, {}).values()
+            entries = [entry for entry in self.entries.get(run, {}).values() if entry.tenant == tenant]
             ends = [entry for entry in entries if entry.kind in (Kind.ENDED, Kind.CHECKPOINT) and entry.outcome]
             failed = {entry.step for entry in ends if entry.outcome in _FAILED}
             if ends:

@@ -98,12 +98,12 @@ class MemoryOverview(MemoryTables):
         found = (row for row in newest[:window] if kind in (None, row.kind) and state in (None, row.state))
         return [FiringMark(row.id, row.state) for row in found][:limit]
 
-    async def entry_marks(self, runs: Sequence[bytes], *, limit: int) -> list[EntryMark]:
+    async def entry_marks(self, tenant: int, runs: Sequence[bytes], *, limit: int) -> list[EntryMark]:
         found = [
             EntryMark(one.run, one.at, one.kind, one.step, one.attempt, one.outcome)
             for run in sorted(runs)
-            for _, one in sorted(self.entries.get(run, {}).items())
-            if one.step is not None
+            for one in self.sorted_entries(run)
+            if one.step is not None and one.tenant == tenant
         ]
         return found[:limit]
 

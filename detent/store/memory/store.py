@@ -13,14 +13,19 @@ from detent.errors import StoreError
 from detent.instant import micros
 from detent.run.journal import Entry
 from detent.store.heartbeat import TaskHeartbeat
+from detent.store.memory.audit import MemoryAudit
 from detent.store.memory.catalog import MemoryCatalog
+from detent.store.memory.credentials import MemoryCredentials
 from detent.store.memory.events import MemoryEvents
 from detent.store.memory.links import MemoryLetters, MemoryLinks
 from detent.store.memory.lists import MemoryLists
 from detent.store.memory.overview import MemoryOverview
+from detent.store.memory.people import MemoryPeople
 from detent.store.memory.rules import MemoryRules
+from detent.store.memory.secrets import MemorySecrets
 from detent.store.memory.tables import StoredCallback, StoredRun
 from detent.store.memory.templates import MemoryTemplates
+from detent.store.memory.tenants import MemoryTenants
 from detent.store.memory.workflows import MemoryWorkflows
 from detent.store.protocol import Heartbeat
 from detent.store.rows import (
@@ -51,6 +56,11 @@ class MemoryStore(
     MemoryLinks,
     MemoryLetters,
     MemoryCatalog,
+    MemoryAudit,
+    MemorySecrets,
+    MemoryPeople,
+    MemoryCredentials,
+    MemoryTenants,
 ):
     """A store in this process. Its data is lost when the process ends."""
 
@@ -132,6 +142,8 @@ class MemoryStore(
         self._release_runs(node, flush)
         for letter in flush.letters:
             self.add_letter(letter)
+        for _, row in flush.audits:
+            self.audit_rows.setdefault(row.id, row)
         expired = frozenset(key for key in flush.expiries if self._is_expired(key))
         return Flushed(now, expired, refused, self._claim_links(flush, now) if flush.links else frozenset())
 
@@ -167,6 +179,7 @@ class MemoryStore(
             consumed=flush.consumed,
             links=flush.links,
             letters=flush.letters,
+            audits=[(run, row) for run, row in flush.audits if run not in refused],
         )
         return kept, frozenset(refused)
 
@@ -257,6 +270,7 @@ class MemoryStore(
             if run:
                 run.owner, run.wake_at, run.status = None, None, end.status
                 run.ended_at, run.output, run.error = end.ended_at, end.output, end.error
+                run.seal = end.seal
                 self._forward_or_drop(end.run, end.successor)
                 for key in [key for key in self.waits if key[0] == end.run]:
                     self._expire(key)
@@ -346,6 +360,9 @@ class MemoryStore(
             parent=new.parent,
             hero_type=new.hero_type,
             hero_id=new.hero_id,
+            principal=new.principal,
+            via=new.via,
+            correlation=new.correlation,
         )
 
     async def mail(self, node: bytes, *, limit: int) -> list[Mail]:
@@ -368,7 +385,7 @@ class MemoryStore(
                 run.owner, run.wake_at = NO_ID, self.clock.wall()
 
     async def journals(self, runs: Sequence[bytes]) -> dict[bytes, list[Entry]]:
-        return {run: await self.journal(run) for run in runs if run in self.entries}
+        return {run: self.sorted_entries(run) for run in runs if run in self.entries}
 
     async def graphs(self, versions: Sequence[tuple[bytes, int]]) -> dict[tuple[bytes, int], tuple[str, bytes]]:
         found = {}

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import dataclass, field
 
 from detent.clock import Clock
 from detent.run.journal import Entry
 from detent.run.links import Reservation
 from detent.run.status import TERMINAL
+from detent.store.audit import AuditRow
+from detent.store.auth import STAMP, KeyRow
 from detent.store.catalog_rows import NewAction, NewConnector
 from detent.store.events import EventRow
+from detent.store.identity.people import Handshake, PersonRow, SessionRow
 from detent.store.letters import LetterRow, NewLetter
 from detent.store.links import LinkKey, LinkRow
 from detent.store.protocol import Hints
 from detent.store.rows import CallbackState, DraftRow, Favoured, Mail, NewRun, NewVersion, NodeOffer, Receipt
 from detent.store.rule_rows import ActionTemplateRow, AlertRow, EntityRow
+from detent.store.secrets import SecretRow
 from detent.store.templates import DocumentTemplateRow, TemplateSetRow, WorkflowTemplateRow
+from detent.store.tenants import TenantRow, TenantStatus
 from detent.store.trigger_rows import FiringRow, NewTrigger
+from detent.store.vault.credentials import CredentialRow
 
 
 @dataclass(slots=True)
@@ -28,6 +35,7 @@ class StoredRun:
     wake_at: int | None
     ended_at: int | None = None
     output: bytes | None = None
+    seal: bytes | None = None
     error: str | None = None
     stage_epoch: int | None = None  # the generation in which its stage was written, which `new` has
 
@@ -57,6 +65,7 @@ class StoredWorkflow:
     status: str = "active"
     draft: DraftRow | None = None
     revision: int = 0  # of its last draft
+    created_by: str | None = None
 
 
 @dataclass(slots=True)
@@ -116,6 +125,29 @@ class MemoryTables:
         self.links: dict[LinkKey, LinkRow] = {}
         self.reservations: dict[LinkKey, Reservation] = {}
         self.dead: dict[bytes, LetterRow] = {}
+        self.api_keys: dict[str, KeyRow] = {}
+        self.tenants_by_id = {1: TenantRow(1, "default", TenantStatus.ACTIVE, None, None)}
+        self.last_tenant = 1
+        self.audit_rows: dict[bytes, AuditRow] = {}
+        self.sealed_secrets: dict[tuple[int, str], SecretRow] = {}
+        self.persons: dict[bytes, PersonRow] = {}
+        self.open_sessions: dict[str, SessionRow] = {}
+        self.handshakes: dict[str, Handshake] = {}
+        self.credentials_by_name: dict[tuple[int, str], CredentialRow] = {}
+        self.awaiting: dict[tuple[int, str, bytes], int] = {}  # runs by their credential, with the time of the note
+
+    def new_stamp(self) -> None:
+        """Replace the stamp of identities."""
+        self.settings[STAMP] = secrets.token_hex(8)
+
+    def is_suspended(self, tenant: int) -> bool:
+        """Return whether a tenant is suspended."""
+        row = self.tenants_by_id.get(tenant)
+        return row is not None and row.status == TenantStatus.SUSPENDED
+
+    def sorted_entries(self, run: bytes) -> list[Entry]:
+        """Return the journal of a run of any tenant."""
+        return [entry for _, entry in sorted(self.entries.get(run, {}).items())]
 
     def holder(self, tenant: int, key: str) -> bytes | None:
         """Return the open run that has that active key."""

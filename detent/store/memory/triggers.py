@@ -73,6 +73,8 @@ class MemoryTriggers(MemoryTables):
         rule = self.rules.get(changed.id)
         if rule is None or rule.deleted_at is not None or rule.updated_at != seen:
             return False
+        if rule.new.tenant != changed.tenant:
+            return False
         old = rule.new
         rule.new = changed._replace(tenant=old.tenant, workflow=old.workflow, kind=old.kind, owned=old.owned)
         rule.updated_at = max(self.clock.wall(), seen + 1)
@@ -89,14 +91,25 @@ class MemoryTriggers(MemoryTables):
         due = [
             rule
             for rule in self._living()
-            if rule.new.enabled and (rule.new.next_at or now + 1) <= now and self._is_of_active(rule)
+            if rule.new.enabled
+            and (rule.new.next_at or now + 1) <= now
+            and self._is_of_active(rule)
+            and not self.is_suspended(rule.new.tenant)
         ]
         due.sort(key=lambda rule: (rule.new.next_at or 0, rule.new.id))
         return [self._trigger_row(rule) for rule in due[:limit]]
 
-    async def take_slots(self, trigger: bytes, *, seen: int, next_at: int | None, firings: Sequence[NewFiring]) -> bool:
+    async def take_slots(
+        self, tenant: int, trigger: bytes, *, seen: int, next_at: int | None, firings: Sequence[NewFiring]
+    ) -> bool:
         rule = self.rules.get(trigger)
-        if rule is None or rule.deleted_at is not None or rule.new.next_at != seen or not rule.new.enabled:
+        if (
+            rule is None
+            or rule.new.tenant != tenant
+            or rule.deleted_at is not None
+            or rule.new.next_at != seen
+            or not rule.new.enabled
+        ):
             return False
         rule.new = rule.new._replace(next_at=next_at)
         await self.add_firings(firings)
@@ -144,13 +157,18 @@ class MemoryTriggers(MemoryTables):
         due = [
             row
             for row in self.fired.values()
-            if row.state in OPEN_FIRINGS and row.due_at <= now and not is_left_alone(row.until, now)
+            if row.state in OPEN_FIRINGS
+            and row.due_at <= now
+            and not is_left_alone(row.until, now)
+            and not self.is_suspended(row.tenant)
         ]
         return sorted(due, key=lambda row: (row.due_at, row.id))[:limit]
 
-    async def begin_firing(self, firing: bytes, *, overlap: OverlapRule, lease: float, most_queued: int) -> Turn:
+    async def begin_firing(
+        self, tenant: int, firing: bytes, *, overlap: OverlapRule, lease: float, most_queued: int
+    ) -> Turn:
         now, row = self.clock.wall(), self.fired.get(firing)
-        if row is None or row.state not in OPEN_FIRINGS:
+        if row is None or row.tenant != tenant or row.state not in OPEN_FIRINGS:
             return Turn(Verdict.OVER)
         is_mine_to_finish = row.state == FiringState.STARTING
         if is_mine_to_finish and is_left_alone(row.until, now):
@@ -187,6 +205,7 @@ class MemoryTriggers(MemoryTables):
 
     async def end_firing(
         self,
+        tenant: int,
         firing: bytes,
         *,
         state: FiringState,
@@ -195,7 +214,7 @@ class MemoryTriggers(MemoryTables):
         letter: NewLetter | None = None,
     ) -> None:
         row = self.fired.get(firing)
-        if row and row.state in OPEN_FIRINGS:
+        if row and row.tenant == tenant and row.state in OPEN_FIRINGS:
             self.fired[firing] = row._replace(state=state, run=run, message=message, until=None)
             if letter is not None:
                 self.add_letter(letter)

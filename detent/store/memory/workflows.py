@@ -43,7 +43,8 @@ class MemoryWorkflows(MemoryTables):
                 return Unsaved.MISSING
             if not self._raise_revisions(version.tenant, version.entity, None):
                 return Unsaved.NO_ENTITY
-            self.saved[version.id] = StoredWorkflow(version, 1, now, now, {1: (version, now)})
+            made = StoredWorkflow(version, 1, now, now, {1: (version, now)}, created_by=version.author)
+            self.saved[version.id] = made
             self._own_trigger(version.id, version.owned_trigger, now)
             return SavedVersion(version.id, 1, True, True, now)
         if not replace:
@@ -239,7 +240,9 @@ class MemoryWorkflows(MemoryTables):
         if saved is None:
             if expected is not None:
                 return Unsaved.MISSING
-            saved = self.saved[draft.id] = StoredWorkflow(_shown(draft, draft.id), 0, now, now, status="draft")
+            shown = _shown(draft, draft.id)
+            saved = StoredWorkflow(shown, 0, now, now, status="draft", created_by=draft.author)
+            self.saved[draft.id] = saved
         if unpublished and saved.status != "draft":
             return Unsaved.PUBLISHED
         if expected is not None and expected != _revision(saved):
@@ -346,4 +349,5 @@ def _workflow_row(saved: StoredWorkflow) -> WorkflowRow:
         draft=None if saved.draft is None else saved.draft.revision,
         entity=new.entity,
         updated_by=new.author,
+        created_by=saved.created_by,
     )

@@ -8,10 +8,11 @@ from collections.abc import AsyncIterator, Callable, Generator, Iterable, Sequen
 from contextlib import asynccontextmanager
 from typing import Any, Final, Generic, Protocol, TypeVar
 
-from sqlalchemy import ClauseElement
+from sqlalchemy import ClauseElement, SelectBase, text
 
 from detent.errors import StoreBusy
-from detent.store.sql.compiler import Values
+from detent.store.audit import AuditRow, PendingAudit, unwritten_audit
+from detent.store.sql.compiler import InsertIfAbsent, Values
 
 # Time limits of calls, for every database.
 
@@ -109,6 +110,13 @@ Step = tuple[ClauseElement, Values]
 Script = Generator[Step, Rows, T]
 
 
+#: Writes the row of an audited command, unless another transaction of the command has written it.
+_FIELDS: Final = AuditRow._fields
+ADD_AUDIT: Final = InsertIfAbsent(
+    text(f"insert into audit ({', '.join(_FIELDS)}) values ({', '.join(f':{name}' for name in _FIELDS)})")
+)
+
+
 class SqlAccess(ABC):
     """Owns every connection of a store. Verbs that are the same on every SQL database use only these methods."""
 
@@ -127,11 +135,40 @@ class SqlAccess(ABC):
         one of the two."""
         return await self.query(clause, values)
 
-    @abstractmethod
     async def run_script(self, begin: Callable[[], Script[T]]) -> T:
         """Run the statements of a script as one transaction, commit it and return what the script returns.
 
-        Every statement sees what was committed before it."""
+        Every statement sees what was committed before it. If the command is audited and the script writes, the
+        transaction writes its audit row too."""
+        pending = unwritten_audit()
+        if pending is None:
+            return await self.run_transaction(begin)
+        return await self._run_audited(begin, pending)
+
+    async def _run_audited(self, begin: Callable[[], Script[T]], pending: PendingAudit) -> T:
+        does_write = False
+
+        def audited() -> Script[T]:
+            nonlocal does_write
+            script, rows, does_write = begin(), None, False
+            while True:
+                try:
+                    clause, values = next(script) if rows is None else script.send(rows)
+                except StopIteration as end:
+                    if does_write:
+                        yield ADD_AUDIT, pending.row()._asdict()
+                    result: T = end.value
+                    return result
+                does_write = does_write or not isinstance(clause, SelectBase)
+                rows = yield clause, values
+
+        result = await self.run_transaction(audited)
+        pending.is_written = does_write
+        return result
+
+    @abstractmethod
+    async def run_transaction(self, begin: Callable[[], Script[T]]) -> T:
+        """Run the statements of a script as one transaction. Only `run_script` calls this."""
 
     async def execute(self, clause: ClauseElement, values: Values) -> Rows:
         """Run one statement as its own transaction."""

@@ -53,7 +53,7 @@ def checking(sql: str, *, checked: bool) -> str:
 
 
 def is_checked(flush: Flush) -> bool:
-    """Return whether a start may be refused, or has one of the columns that few runs have."""
+    """Return whether a start may be refused, or has one of the columns that few runs have, as one that is sealed."""
     return any(
         start.check is not StartCheck.NONE
         or start.request_id is not None
@@ -61,8 +61,11 @@ def is_checked(flush: Flush) -> bool:
         or start.fired_by is not None
         or start.origin_kind is not None
         or start.stage is not None
+        or start.principal is not None
+        or start.correlation is not None
+        or start.via is not None
         for start in flush.starts
-    )
+    ) or any(end.seal is not None for end in flush.ends)
 
 
 def successors(starts: Sequence[NewRun]) -> list[NewRun]:

@@ -81,10 +81,11 @@ class ListVerbs(ListStore):
         rows = await self._access.search(run_statements.COUNT_OPEN, {"tenant": tenant, "limit": limit})
         return Counter({(bytes(workflow), version): int(count) for workflow, version, count in rows})
 
-    async def workflow_names(self, workflows: Sequence[bytes]) -> dict[bytes, str]:
+    async def workflow_names(self, tenant: int, workflows: Sequence[bytes]) -> dict[bytes, str]:
         if not workflows:
             return {}
-        rows = await self._access.search(run_statements.WORKFLOW_NAMES, {"ids": list(workflows)})
+        values = {"tenant": tenant, "ids": list(workflows)}
+        rows = await self._access.search(run_statements.WORKFLOW_NAMES, values)
         return {bytes(id_): name for id_, name in rows}
 
     async def _look(
@@ -129,10 +130,10 @@ class ListVerbs(ListStore):
             return None
         return min(ends) if oldest_first else max(ends)
 
-    async def count_steps(self, runs: Sequence[bytes]) -> dict[bytes, StepCounts]:
+    async def count_steps(self, tenant: int, runs: Sequence[bytes]) -> dict[bytes, StepCounts]:
         found: dict[bytes, StepCounts] = {}
         for first in range(0, len(runs), _MOST_RUNS):
-            asked = {"runs": list(runs[first : first + _MOST_RUNS])}
+            asked = {"tenant": tenant, "runs": list(runs[first : first + _MOST_RUNS])}
             rows = await self._access.search(run_statements.PROGRESS, asked)
             found |= {bytes(run): StepCounts(int(ended), int(failed)) for run, ended, failed in rows}
         return found

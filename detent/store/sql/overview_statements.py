@@ -20,7 +20,7 @@ from sqlalchemy import (
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 
-from detent.store.sql.compiler import InList
+from detent.store.sql.compiler import InList, Unindexed
 from detent.store.sql.schema import callback, firing, journal, run, trigger, workflow
 
 # Waits. Databases sort `null` differently, so waits without a time limit are a list of their own.
@@ -96,7 +96,7 @@ FIRINGS: Final = (
             trigger, trigger.c.id == firing.c.trigger
         )
     )
-    .where(InList(firing.c.id, "ids", ids=True))
+    .where(Unindexed(firing.c.tenant) == bindparam("tenant"), InList(firing.c.id, "ids", ids=True))
 )
 
 
@@ -111,7 +111,11 @@ def end_of_window(*, before: bool) -> Select[Any]:
 
 MARKS: Final = (
     select(journal.c.run, journal.c.at, journal.c.kind, journal.c.step, journal.c.attempt, journal.c.outcome)
-    .where(InList(journal.c.run, "runs", ids=True), journal.c.step.is_not(None))
+    .where(
+        Unindexed(journal.c.tenant) == bindparam("tenant"),
+        InList(journal.c.run, "runs", ids=True),
+        journal.c.step.is_not(None),
+    )
     .order_by(journal.c.run, journal.c.seq)
     .limit(bindparam("limit"))
 )

@@ -75,7 +75,7 @@ class OverviewVerbs(OverviewStore):
         values = {"tenant": tenant, "limit": limit, "window": window, "before": before, "kind": kind, "state": state}
         clause = statements.received(before=before is not None, kind=kind is not None, state=state is not None)
         ids = [row[0] for row in await self._access.query(clause, values)]
-        found = await self._access.query(statements.FIRINGS, {"ids": ids}) if ids else ()
+        found = await self._access.query(statements.FIRINGS, {"tenant": tenant, "ids": ids}) if ids else ()
         rows = [ReceivedRow(firing_row(row[:15]), row[15], row[16]) for row in found]
         rows.sort(key=lambda row: row.firing.id, reverse=True)
         if len(ids) == limit:
@@ -103,10 +103,10 @@ class OverviewVerbs(OverviewStore):
         )
         return [FiringMark(*row) for row in await self._access.query(clause, values)]
 
-    async def entry_marks(self, runs: Sequence[bytes], *, limit: int) -> list[EntryMark]:
+    async def entry_marks(self, tenant: int, runs: Sequence[bytes], *, limit: int) -> list[EntryMark]:
         if not runs:
             return []
-        rows = await self._access.query(statements.MARKS, {"runs": list(runs), "limit": limit})
+        rows = await self._access.query(statements.MARKS, {"tenant": tenant, "runs": list(runs), "limit": limit})
         return [EntryMark(*row) for row in rows]
 
     async def owned_counts(self) -> dict[bytes, int]:

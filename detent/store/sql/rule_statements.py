@@ -36,12 +36,11 @@ LOCK_ENTITY_BY_ID: Final = (
     .where(entity.c.tenant == bindparam("tenant"), entity.c.id == bindparam("entity"))
     .with_for_update()
 )
-RAISE_REVISION: Final = (
-    update(entity).where(entity.c.id == bindparam("entity")).values({entity.c.revision: entity.c.revision + text("1")})
-)
+_THIS_ENTITY: Final = (entity.c.tenant == bindparam("tenant"), entity.c.id == bindparam("entity"))
+RAISE_REVISION: Final = update(entity).where(*_THIS_ENTITY).values({entity.c.revision: entity.c.revision + text("1")})
 CHANGE_ENTITY: Final = (
     update(entity)
-    .where(entity.c.id == bindparam("entity"))
+    .where(*_THIS_ENTITY)
     .values(
         {
             entity.c.title: bindparam("title"),
@@ -50,7 +49,7 @@ CHANGE_ENTITY: Final = (
         }
     )
 )
-DROP_ENTITY: Final = delete(entity).where(entity.c.id == bindparam("entity"))
+DROP_ENTITY: Final = delete(entity).where(*_THIS_ENTITY)
 USER_OF_ENTITY: Final = (
     select(workflow.c.id)
     .where(
@@ -101,17 +100,18 @@ LAYOUT: Final = (
 HAS_WORKFLOW: Final = select(workflow.c.id).where(
     workflow.c.id == bindparam("workflow"), workflow.c.tenant == bindparam("tenant"), workflow.c.deleted_at.is_(None)
 )
-LOCK_LAYOUT: Final = select(layout.c.data).where(layout.c.workflow == bindparam("workflow")).with_for_update()
+_LAYOUT_OF: Final = (layout.c.tenant == bindparam("tenant"), layout.c.workflow == bindparam("workflow"))
+LOCK_LAYOUT: Final = select(layout.c.data).where(*_LAYOUT_OF).with_for_update()
 ADD_LAYOUT: Final = InsertIfAbsent(
     text("insert into layout (workflow, tenant, data, updated_at) values (:workflow, :tenant, :data, :now)"),
     gives="workflow",
 )
 CHANGE_LAYOUT: Final = (
     update(layout)
-    .where(layout.c.workflow == bindparam("known"))
+    .where(layout.c.tenant == bindparam("tenant"), layout.c.workflow == bindparam("known"))
     .values({layout.c.data: bindparam("data"), layout.c.updated_at: bindparam("now")})
 )
-DROP_LAYOUT: Final = delete(layout).where(layout.c.workflow == bindparam("workflow"))
+DROP_LAYOUT: Final = delete(layout).where(*_LAYOUT_OF)
 
 # Alerts.
 
@@ -123,7 +123,7 @@ _ALERTS: Final = select(
 ).select_from(alert.outerjoin(workflow, workflow.c.id == alert.c.workflow))
 _OF_TENANT: Final = alert.c.tenant == bindparam("tenant")
 ALERT: Final = _ALERTS.where(_OF_TENANT, alert.c.id == bindparam("alert"))
-ALERT_OF_STEP: Final = _ALERTS.where(alert.c.run == bindparam("run"), alert.c.step == bindparam("step"))
+ALERT_OF_STEP: Final = _ALERTS.where(_OF_TENANT, alert.c.run == bindparam("run"), alert.c.step == bindparam("step"))
 LOCK_ALERT: Final = select(alert.c.state).where(_OF_TENANT, alert.c.id == bindparam("alert")).with_for_update()
 ADD_ALERT: Final = InsertIfAbsent(
     text(
@@ -134,7 +134,7 @@ ADD_ALERT: Final = InsertIfAbsent(
 )
 ACKNOWLEDGE: Final = (
     update(alert)
-    .where(alert.c.id == bindparam("alert"))
+    .where(_OF_TENANT, alert.c.id == bindparam("alert"))
     .values(
         {
             alert.c.state: text("'acknowledged'"),
@@ -145,7 +145,7 @@ ACKNOWLEDGE: Final = (
 )
 RESOLVE: Final = (
     update(alert)
-    .where(alert.c.id == bindparam("alert"))
+    .where(_OF_TENANT, alert.c.id == bindparam("alert"))
     .values(
         {
             alert.c.state: text("'resolved'"),
@@ -206,7 +206,9 @@ ADD_ACTION_TEMPLATE: Final = InsertIfAbsent(
                    :updated_at)"""
     )
 )
-DROP_ACTION_TEMPLATE: Final = delete(action_template).where(action_template.c.id == bindparam("template"))
+DROP_ACTION_TEMPLATE: Final = delete(action_template).where(
+    action_template.c.tenant == bindparam("tenant"), action_template.c.id == bindparam("template")
+)
 
 
 @lru_cache(maxsize=4)

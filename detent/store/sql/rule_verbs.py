@@ -42,7 +42,8 @@ class EntityVerbs(EntityStore):
             if not rows:
                 return None
             later = max(now, rows[0][1] + 1)
-            yield statements.CHANGE_ENTITY, {"entity": entity, "title": title, "fields": fields, "now": later}
+            changes = {"title": title, "fields": fields, "now": later}
+            yield statements.CHANGE_ENTITY, {"tenant": tenant, "entity": entity, **changes}
             [row] = yield statements.ENTITY_BY_ID, {"tenant": tenant, "key": entity}
             return EntityRow(*row)
 
@@ -64,7 +65,7 @@ class EntityVerbs(EntityStore):
                 return Unsaved.MISSING
             if (yield statements.USER_OF_ENTITY, {"tenant": tenant, "entity": rows[0][0]}):
                 return Unsaved.USED
-            yield statements.DROP_ENTITY, {"entity": entity}
+            yield statements.DROP_ENTITY, {"tenant": tenant, "entity": entity}
             return None
 
         return await self._access.run_script(drop)
@@ -79,10 +80,10 @@ class EntityVerbs(EntityStore):
 def change_layout(tenant: int, workflow: bytes, given: str, now: int) -> Script[str]:
     """Change the layout of a workflow, and return it."""
     while True:
-        rows = yield statements.LOCK_LAYOUT, {"workflow": workflow}
+        rows = yield statements.LOCK_LAYOUT, {"tenant": tenant, "workflow": workflow}
         data = merge_layout(rows[0][0] if rows else None, given)
         if rows:
-            yield statements.CHANGE_LAYOUT, {"known": workflow, "data": data, "now": now}
+            yield statements.CHANGE_LAYOUT, {"tenant": tenant, "known": workflow, "data": data, "now": now}
             return data
         if (yield statements.ADD_LAYOUT, {"workflow": workflow, "tenant": tenant, "data": data, "now": now}):
             return data
@@ -121,7 +122,7 @@ class AlertVerbs(AlertStore):
 
         def add() -> Script[AlertRow]:
             yield statements.ADD_ALERT, {**new._asdict(), "now": now}
-            [row] = yield statements.ALERT_OF_STEP, {"run": new.run, "step": new.step}
+            [row] = yield statements.ALERT_OF_STEP, {"tenant": new.tenant, "run": new.run, "step": new.step}
             return AlertRow(*row)
 
         return await self._access.run_script(add)
@@ -153,9 +154,9 @@ class AlertVerbs(AlertStore):
             if not rows:
                 return None
             if state is AlertState.ACKNOWLEDGED and rows[0][0] == AlertState.OPEN:
-                yield statements.ACKNOWLEDGE, {"alert": alert, "now": now, "by": by}
+                yield statements.ACKNOWLEDGE, {**place, "now": now, "by": by}
             elif state is AlertState.RESOLVED and rows[0][0] != AlertState.RESOLVED:
-                yield statements.RESOLVE, {"alert": alert, "now": now, "by": by}
+                yield statements.RESOLVE, {**place, "now": now, "by": by}
             [row] = yield statements.ALERT, place
             return AlertRow(*row)
 
@@ -189,7 +190,7 @@ class ActionTemplateVerbs(ActionTemplateStore):
                     return Unsaved.TAKEN
                 later = max(now, known.updated_at + 1)
                 made = row._replace(author=known.author, created_at=known.created_at, updated_at=later)
-                yield statements.DROP_ACTION_TEMPLATE, {"template": row.id}
+                yield statements.DROP_ACTION_TEMPLATE, {"tenant": row.tenant, "template": row.id}
             elif named:
                 return Unsaved.TAKEN
             if not (yield statements.ADD_ACTION_TEMPLATE, made._asdict()):
@@ -220,7 +221,7 @@ class ActionTemplateVerbs(ActionTemplateStore):
         def drop() -> Script[bool]:
             if not (yield statements.LOCK_ACTION_TEMPLATE, {"tenant": tenant, "template": template}):
                 return False
-            yield statements.DROP_ACTION_TEMPLATE, {"template": template}
+            yield statements.DROP_ACTION_TEMPLATE, {"tenant": tenant, "template": template}
             return True
 
         return await self._access.run_script(drop)

@@ -66,7 +66,8 @@ RUN_COLUMNS: Final = (
     run.c.trigger, run.c.input, run.c.opening, run.c.owner, run.c.epoch, run.c.wake_at, run.c.expires_at, run.c.queue,
     run.c.priority, run.c.code, run.c.request_id, run.c.hero_type, run.c.hero_id, run.c.labels, run.c.origin,
     run.c.parent, run.c.started_at, run.c.ended_at, run.c.output, run.c.error, run.c.request_hash, run.c.origin_kind,
-    run.c.fired_by, run.c.active_key, run.c.stage, run.c.stage_step, run.c.stage_epoch,
+    run.c.fired_by, run.c.active_key, run.c.stage, run.c.stage_step, run.c.stage_epoch, run.c.principal, run.c.via,
+    run.c.correlation, run.c.seal,
 )  # fmt: skip
 #: The columns of a `ListedRun`. The opening of a child says which step started it; others are not read.
 LIST_COLUMNS: Final = (
@@ -386,7 +387,9 @@ COUNT_OPEN: Final = (
     .where(Unindexed(run.c.trigger) != _word(MAP))
     .group_by(run.c.workflow, run.c.version)
 )
-WORKFLOW_NAMES: Final = select(workflow.c.id, workflow.c.name).where(InList(workflow.c.id, "ids", ids=True))
+WORKFLOW_NAMES: Final = select(workflow.c.id, workflow.c.name).where(
+    Unindexed(workflow.c.tenant) == bindparam("tenant"), InList(workflow.c.id, "ids", ids=True)
+)
 
 _FAILED: Final = ("failed", "timeout", "template_error")
 PROGRESS: Final = (
@@ -403,6 +406,7 @@ PROGRESS: Final = (
         ),
     )
     .where(
+        Unindexed(journal.c.tenant) == bindparam("tenant"),
         InList(journal.c.run, "runs", ids=True),
         journal.c.kind.in_([_word("ended"), _word("checkpoint")]),
         journal.c.outcome.is_not(None),

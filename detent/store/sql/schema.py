@@ -40,7 +40,7 @@ from detent.store.rows import Finding
 from detent.version import VERSION
 
 #: The revision this code needs: the newest migration of the kind `pre`.
-HEAD: Final = "0010"
+HEAD: Final = "0011"
 #: The revision of the first release of the code.
 FIRST: Final = "0001"
 #: The setting that stores the oldest revision of the code that may use the tables.
@@ -80,6 +80,9 @@ tenant = Table(
     metadata,
     Column("id", Integer, primary_key=True, autoincrement=False),
     Column("name", NAME, nullable=False),
+    Column("status", WORD),  # `suspended`, or `null` for an active one
+    Column("settings", LONG),  # what it may use, as JSON
+    Column("created_at", MOMENT),
     UniqueConstraint("name"),
     sqlite_strict=True,
 )
@@ -104,6 +107,7 @@ workflow = Table(
     Column("revision", Integer),  # of its last draft; it never goes back
     Column("entity", NAME),  # of the rule that is its current version
     Column("updated_by", LONG),
+    Column("created_by", LONG),
     sqlite_strict=True,
 )
 Index(
@@ -182,6 +186,10 @@ run = Table(
     Column("stage", WORD),  # what a parked run waits for, `null` if it only needs a node
     Column("stage_step", NAME),
     Column("stage_epoch", Integer),  # the epoch in which the stage was written
+    Column("principal", LONG),  # on whose behalf it was started, as JSON
+    Column("via", LONG),  # the caller that started it, if it is not the principal
+    Column("correlation", LONG),
+    Column("seal", DATA),  # the digest of its journal, written at its end
     sqlite_strict=True,
 )
 Index("run_tenant", run.c.tenant, run.c.id)

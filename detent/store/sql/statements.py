@@ -21,7 +21,7 @@ from sqlalchemy import (
 )
 
 from detent.store.list_rows import RUN_STARTED
-from detent.store.sql.compiler import Contains, InList, InsertIfAbsent
+from detent.store.sql.compiler import Contains, InList, InsertIfAbsent, Unindexed
 from detent.store.sql.schema import (
     callback,
     firing,
@@ -32,6 +32,7 @@ from detent.store.sql.schema import (
     run,
     seen,
     setting,
+    tenant,
     trigger,
     workflow,
 )
@@ -96,6 +97,9 @@ _PENDING: Final = text("firing.state in ('due', 'starting', 'queued')")
 _SETTLED: Final = text("firing.state not in ('due', 'starting', 'queued')")
 _ONE: Final[ColumnElement[int]] = literal_column("1")
 
+#: The tenants whose triggers do not fire.
+_SUSPENDED: Final = select(tenant.c.id).where(tenant.c.status == text("'suspended'"))
+
 _latest: Final = (
     select(firing.c.at)
     .where(firing.c.tenant == trigger.c.tenant, firing.c.trigger == trigger.c.id)
@@ -125,7 +129,12 @@ LISTENERS: Final = _OF_TENANT.where(
     workflow.c.status == text("'active'"),
 )
 DUE_TRIGGERS: Final = (
-    _TRIGGERS.where(_SCHEDULED, trigger.c.next_at <= bindparam("now"), workflow.c.status == text("'active'"))
+    _TRIGGERS.where(
+        _SCHEDULED,
+        trigger.c.next_at <= bindparam("now"),
+        workflow.c.status == text("'active'"),
+        trigger.c.tenant.not_in(_SUSPENDED),
+    )
     .order_by(trigger.c.next_at, trigger.c.id)
     .limit(bindparam("limit"))
 )
@@ -158,16 +167,24 @@ _CHANGES: Final[dict[Any, Any]] = {
 } | {trigger.c.updated_at: bindparam("now")}
 CHANGE_TRIGGER: Final = (
     update(trigger)
-    .where(trigger.c.id == bindparam("id"), trigger.c.updated_at == bindparam("seen"), trigger.c.deleted_at.is_(None))
+    .where(
+        trigger.c.tenant == bindparam("tenant"),
+        trigger.c.id == bindparam("id"),
+        trigger.c.updated_at == bindparam("seen"),
+        trigger.c.deleted_at.is_(None),
+    )
     .values(_CHANGES)
     .returning(trigger.c.id)
 )
 OWNED_TRIGGER: Final = (
     select(
         trigger.c.id, trigger.c.kind, trigger.c.enabled, trigger.c.config, trigger.c.next_at, trigger.c.note,
-        trigger.c.updated_at, trigger.c.tenant,
+        trigger.c.updated_at,
     )
-    .where(trigger.c.workflow == bindparam("workflow"), text('"trigger".owned'), trigger.c.deleted_at.is_(None))
+    .where(
+        Unindexed(trigger.c.tenant) == bindparam("tenant"), trigger.c.workflow == bindparam("workflow"),
+        text('"trigger".owned'), trigger.c.deleted_at.is_(None),
+    )
     .with_for_update()
 )  # fmt: skip
 DROP_TRIGGER: Final = (
@@ -176,12 +193,16 @@ DROP_TRIGGER: Final = (
     .values({trigger.c.deleted_at: bindparam("now")})
     .returning(trigger.c.id)
 )
-LOCK_TRIGGER: Final = select(trigger.c.id).where(trigger.c.id == bindparam("trigger")).with_for_update()
+LOCK_TRIGGER: Final = (
+    select(trigger.c.id)
+    .where(trigger.c.tenant == bindparam("tenant"), trigger.c.id == bindparam("trigger"))
+    .with_for_update()
+)
 MOVE_ON: Final = (
     update(trigger)
     .where(
-        trigger.c.id == bindparam("id"), trigger.c.next_at == bindparam("seen"), text("enabled"),
-        trigger.c.deleted_at.is_(None),
+        trigger.c.tenant == bindparam("tenant"), trigger.c.id == bindparam("id"),
+        trigger.c.next_at == bindparam("seen"), text("enabled"), trigger.c.deleted_at.is_(None),
     )
     .values({trigger.c.next_at: bindparam("next")})
     .returning(trigger.c.id)
@@ -192,7 +213,8 @@ _FIRINGS: Final = select(
     firing.c.slot, firing.c.dedup, firing.c.request, firing.c.replay_of, firing.c.message, firing.c.at, firing.c.until,
     firing.c.run,
 )  # fmt: skip
-FIRING: Final = _FIRINGS.where(firing.c.id == bindparam("firing"), firing.c.tenant == bindparam("tenant"))
+_THIS: Final = (firing.c.tenant == bindparam("tenant"), firing.c.id == bindparam("firing"))
+FIRING: Final = _FIRINGS.where(*_THIS)
 ADD_FIRING: Final = InsertIfAbsent(
     text(
         """insert into firing (id, tenant, "trigger", workflow, kind, state, due_at, slot, dedup, request, replay_of,
@@ -203,11 +225,12 @@ ADD_FIRING: Final = InsertIfAbsent(
 )
 SAME_FIRING: Final = (
     _FIRINGS.where(
+        Unindexed(firing.c.tenant) == bindparam("tenant"),
         or_(
             firing.c.id == bindparam("id"),
             (firing.c.trigger == bindparam("trigger")) & (firing.c.slot == bindparam("slot")),
             (firing.c.trigger == bindparam("trigger")) & (firing.c.dedup == bindparam("dedup")),
-        )
+        ),
     )
     .order_by(firing.c.at, firing.c.id)
     .limit(_ONE)
@@ -215,6 +238,7 @@ SAME_FIRING: Final = (
 DUE_FIRINGS: Final = (
     _FIRINGS.where(
         _PENDING,
+        firing.c.tenant.not_in(_SUSPENDED),
         firing.c.due_at <= bindparam("now"),
         firing.c.until.is_(None) | (firing.c.until <= bindparam("now")) | (firing.c.until > bindparam("farthest")),
     )
@@ -236,11 +260,9 @@ def firings(*, before: bool, state: bool) -> Select[Any]:
 
 #: Locks an open firing, so that its state is current when it is begun.
 LOCK_FIRING: Final = (
-    select(firing.c.trigger, firing.c.state, firing.c.due_at, firing.c.until)
-    .where(firing.c.id == bindparam("firing"), _PENDING)
-    .with_for_update()
+    select(firing.c.trigger, firing.c.state, firing.c.due_at, firing.c.until).where(*_THIS, _PENDING).with_for_update()
 )
-OF_FIRING: Final = select(firing.c.trigger).where(firing.c.id == bindparam("firing"))
+OF_FIRING: Final = select(firing.c.trigger).where(*_THIS)
 
 
 def _others(state: str) -> Select[Any]:
@@ -248,6 +270,7 @@ def _others(state: str) -> Select[Any]:
     return (
         select(firing.c.due_at, firing.c.id)
         .where(
+            Unindexed(firing.c.tenant) == bindparam("tenant"),
             firing.c.trigger == bindparam("trigger"),
             firing.c.state == text(f"'{state}'"),
             firing.c.id != bindparam("firing"),
@@ -263,13 +286,17 @@ OTHERS_STARTING: Final = _others("starting")
 OTHERS_QUEUED: Final = _others("queued")
 OPEN_RUNS: Final = (
     select(run.c.id)
-    .where(run.c.fired_by == bindparam("trigger"), run.c.ended_at.is_(None))
+    .where(
+        Unindexed(run.c.tenant) == bindparam("tenant"),
+        run.c.fired_by == bindparam("trigger"),
+        run.c.ended_at.is_(None),
+    )
     .order_by(run.c.id)
     .limit(bindparam("limit"))
 )
 SET_FIRING: Final = (
     update(firing)
-    .where(firing.c.id == bindparam("firing"))
+    .where(*_THIS)
     .values(
         {
             firing.c.state: bindparam("new_state"),
@@ -280,7 +307,7 @@ SET_FIRING: Final = (
 )
 END_FIRING: Final = (
     update(firing)
-    .where(firing.c.id == bindparam("firing"), _PENDING)
+    .where(*_THIS, _PENDING)
     .values(
         {
             firing.c.state: bindparam("new_state"),
@@ -308,12 +335,16 @@ REMEMBER: Final = (
 DELETE_FIRINGS: Final = delete(firing).where(InList(firing.c.id, "ids", ids=True)).returning(firing.c.id)
 
 
-OPEN_RUNS_AMONG: Final = select(run.c.id).where(InList(run.c.id, "runs", ids=True), run.c.ended_at.is_(None))
+OPEN_RUNS_AMONG: Final = select(run.c.id).where(
+    Unindexed(run.c.tenant) == bindparam("tenant"), InList(run.c.id, "runs", ids=True), run.c.ended_at.is_(None)
+)
 RUNS_AMONG: Final = select(run.c.id).where(InList(run.c.id, "runs", ids=True))
 ACTIVE_RUN: Final = select(run.c.id).where(
     run.c.tenant == bindparam("tenant"), run.c.active_key == bindparam("key"), run.c.ended_at.is_(None)
 )
-KEPT: Final = select(kept.c.step, kept.c.result).where(kept.c.run == bindparam("run"))
+KEPT: Final = select(kept.c.step, kept.c.result).where(
+    kept.c.tenant == bindparam("tenant"), kept.c.run == bindparam("run")
+)
 
 ENTRIES: Final = (
     journal.c.tenant, journal.c.run, journal.c.seq, journal.c.at, journal.c.kind, journal.c.step, journal.c.attempt,
@@ -321,13 +352,22 @@ ENTRIES: Final = (
 )  # fmt: skip
 JOURNAL: Final = (
     select(*ENTRIES)
-    .where(journal.c.run == bindparam("run"), journal.c.seq > bindparam("after"))
+    .where(
+        Unindexed(journal.c.tenant) == bindparam("tenant"),
+        journal.c.run == bindparam("run"),
+        journal.c.seq > bindparam("after"),
+    )
     .order_by(journal.c.seq)
     .limit(bindparam("limit"))
 )
+JOURNALS: Final = (
+    select(*ENTRIES)
+    .where(Unindexed(journal.c.tenant) == bindparam("tenant"), InList(journal.c.run, "runs", ids=True))
+    .order_by(journal.c.run, journal.c.seq)
+)
 CALLBACKS: Final = (
     select(callback.c.step, callback.c.state, callback.c.created_at, callback.c.until)
-    .where(callback.c.run == bindparam("run"))
+    .where(Unindexed(callback.c.tenant) == bindparam("tenant"), callback.c.run == bindparam("run"))
     .order_by(callback.c.created_at, callback.c.step)
 )
 CLOSED_WAITS: Final = select(callback.c.run, callback.c.step).where(

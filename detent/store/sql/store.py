@@ -5,6 +5,9 @@ from __future__ import annotations
 from detent.store.events import EventStore
 from detent.store.protocol import CommandStore, Hints, ListStore, MaintenanceStore, NodeStore
 from detent.store.sql.access import SqlAccess
+from detent.store.sql.auth.audit import AuditVerbs
+from detent.store.sql.auth.keys import KeyVerbs
+from detent.store.sql.auth.people import PersonVerbs
 from detent.store.sql.catalog.verbs import CatalogVerbs
 from detent.store.sql.events.verbs import EventVerbs
 from detent.store.sql.letter_verbs import LetterVerbs
@@ -13,6 +16,10 @@ from detent.store.sql.list_verbs import ListVerbs
 from detent.store.sql.overview_verbs import OverviewVerbs
 from detent.store.sql.rule_verbs import ActionTemplateVerbs, AlertVerbs, EntityVerbs, LayoutVerbs
 from detent.store.sql.template_verbs import TemplateVerbs
+from detent.store.sql.tenants.verbs import TenantVerbs
+from detent.store.sql.vault import schema as _vault_tables  # noqa: F401 - the tables of sealed values
+from detent.store.sql.vault.credentials import CredentialVerbs
+from detent.store.sql.vault.secrets import SecretVerbs
 from detent.store.sql.verbs import TriggerVerbs
 from detent.store.sql.workflow_verbs import WorkflowVerbs
 
@@ -44,6 +51,12 @@ class SqlStore:
         catalog = CatalogVerbs(access)
         links = LinkVerbs(access)
         letters = LetterVerbs(access)
+        keys = KeyVerbs(access)
+        audit = AuditVerbs(access)
+        secrets = SecretVerbs(access)
+        people = PersonVerbs(access)
+        credentials = CredentialVerbs(access)
+        tenants = TenantVerbs(access)
 
         self.heartbeat = nodes.heartbeat
         self.register = nodes.register
@@ -75,6 +88,7 @@ class SqlStore:
         self.record_served = commands.record_served
         self.last_served = commands.last_served
         self.journal = commands.journal
+        self.journals_of = commands.journals_of
         self.callbacks = commands.callbacks
         self.active_run = commands.active_run
         self.timeline = commands.timeline
@@ -203,6 +217,66 @@ class SqlStore:
         self.settle_letter = letters.settle_letter
         self.drop_letters = letters.drop_letters
         self.prune_letters = letters.prune_letters
+
+        self.auth_stamp = keys.auth_stamp
+        self.add_key = keys.add_key
+        self.key = keys.key
+        self.own_key = keys.own_key
+        self.keys = keys.keys
+        self.revoke_key = keys.revoke_key
+        self.rotate_key = keys.rotate_key
+        self.use_key = keys.use_key
+        self.tenant_of = tenants.tenant_of
+        self.add_tenant = tenants.add_tenant
+        self.tenant = tenants.tenant
+        self.tenants = tenants.tenants
+        self.change_tenant = tenants.change_tenant
+        self.owned_tables = tenants.owned_tables
+        self.owned_rows = tenants.owned_rows
+        self.wipe_tenant = tenants.wipe_tenant
+        self.drop_tenant = tenants.drop_tenant
+
+        self.add_audits = audit.add_audits
+        self.finish_audit = audit.finish_audit
+        self.audits = audit.audits
+        self.prune_audits = audit.prune_audits
+
+        self.put_secret = secrets.put_secret
+        self.secret = secrets.secret
+        self.secrets_named = secrets.secrets_named
+        self.secrets = secrets.secrets
+        self.reseal_secret = secrets.reseal_secret
+        self.drop_secret = secrets.drop_secret
+        self.changed_secrets = secrets.changed_secrets
+        self.tenant_of_run = secrets.tenant_of_run
+
+        self.active_tenant = people.active_tenant
+        self.tenant_name = people.tenant_name
+        self.add_person = people.add_person
+        self.person = people.person
+        self.person_named = people.person_named
+        self.people = people.people
+        self.change_person = people.change_person
+        self.add_session = people.add_session
+        self.session = people.session
+        self.sessions = people.sessions
+        self.see_session = people.see_session
+        self.end_session = people.end_session
+        self.add_handshake = people.add_handshake
+        self.take_handshake = people.take_handshake
+        self.put_credential = credentials.put_credential
+        self.credential = credentials.credential
+        self.credentials = credentials.credentials
+        self.credential_states = credentials.credential_states
+        self.drop_credential = credentials.drop_credential
+        self.lease_credential = credentials.lease_credential
+        self.release_credential = credentials.release_credential
+        self.renew_credential = credentials.renew_credential
+        self.refuse_credential = credentials.refuse_credential
+        self.reseal_credential = credentials.reseal_credential
+        self.await_credential = credentials.await_credential
+        self.awaiting_runs = credentials.awaiting_runs
+        self.forget_awaiting = credentials.forget_awaiting
 
         self.now = maintenance.now
         self.check = maintenance.check

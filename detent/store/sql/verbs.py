@@ -11,7 +11,7 @@ import msgspec
 from detent.instant import SECOND, micros
 from detent.run.journal import Entry
 from detent.store.letters import NewLetter
-from detent.store.list_rows import TimelineCursor, TimelineRow
+from detent.store.list_rows import Orphan, TimelineCursor, TimelineRow
 from detent.store.protocol import EVERY_RUN, CommandStore, MaintenanceStore, NodeStore, TriggerStore
 from detent.store.rows import (
     NO_ID,
@@ -19,13 +19,13 @@ from detent.store.rows import (
     CallbackState,
     Mail,
     NodeOffer,
-    Orphan,
     Receipt,
     RunCriteria,
     RunRow,
 )
 from detent.store.sql import run_statements, statements, workflow_statements
 from detent.store.sql.access import Script, SqlAccess
+from detent.store.sql.compiler import Values
 from detent.store.sql.letter_verbs import ADD_LETTER, letter_values
 from detent.store.sql.schema import code_offered
 from detent.store.sql.statements import timeline
@@ -110,11 +110,14 @@ class TriggerVerbs(TriggerStore):
         rows = await self._access.query(statements.DUE_TRIGGERS, {"now": await self._access.now(), "limit": limit})
         return [trigger_row(row) for row in rows]
 
-    async def take_slots(self, trigger: bytes, *, seen: int, next_at: int | None, firings: Sequence[NewFiring]) -> bool:
+    async def take_slots(
+        self, tenant: int, trigger: bytes, *, seen: int, next_at: int | None, firings: Sequence[NewFiring]
+    ) -> bool:
         now, in_order = await self._access.now(), _in_order(firings)
 
         def take() -> Script[bool]:
-            if not (yield statements.MOVE_ON, {"id": trigger, "seen": seen, "next": next_at}):
+            moved = {"tenant": tenant, "id": trigger, "seen": seen, "next": next_at}
+            if not (yield statements.MOVE_ON, moved):
                 return False
             for new in in_order:
                 yield statements.ADD_FIRING, _values(new, now)
@@ -156,12 +159,15 @@ class TriggerVerbs(TriggerStore):
         )
         return [firing_row(row) for row in rows]
 
-    async def begin_firing(self, firing: bytes, *, overlap: OverlapRule, lease: float, most_queued: int) -> Turn:
-        now = await self._access.now()
-        return await self._access.run_script(lambda: _begin(firing, overlap, now, now + micros(lease), most_queued))
+    async def begin_firing(
+        self, tenant: int, firing: bytes, *, overlap: OverlapRule, lease: float, most_queued: int
+    ) -> Turn:
+        now, place = await self._access.now(), {"tenant": tenant, "firing": firing}
+        return await self._access.run_script(lambda: _begin(place, overlap, now, now + micros(lease), most_queued))
 
     async def end_firing(
         self,
+        tenant: int,
         firing: bytes,
         *,
         state: FiringState,
@@ -169,7 +175,8 @@ class TriggerVerbs(TriggerStore):
         message: str | None,
         letter: NewLetter | None = None,
     ) -> None:
-        values = {"firing": firing, "new_state": str(state), "new_run": run, "new_message": message, "new_until": None}
+        outcome = {"new_state": str(state), "new_run": run, "new_message": message, "new_until": None}
+        values = {"tenant": tenant, "firing": firing, **outcome}
         if letter is None:
             await self._access.execute(statements.END_FIRING, values)
             return
@@ -217,15 +224,15 @@ def _added(new: NewFiring, now: int) -> Script[FiringRow]:
         # Else the conflicting firing has been deleted since: try again.
 
 
-def _begin(firing: bytes, overlap: OverlapRule, now: int, until: int, most_queued: int) -> Script[Turn]:
+def _begin(place: Values, overlap: OverlapRule, now: int, until: int, most_queued: int) -> Script[Turn]:
     is_alone = overlap is OverlapRule.ALLOW
     if not is_alone:
-        found = yield statements.OF_FIRING, {"firing": firing}
+        found = yield statements.OF_FIRING, place
         if not found:
             return Turn(Verdict.OVER)
-        yield statements.LOCK_TRIGGER, {"trigger": found[0][0]}
+        yield statements.LOCK_TRIGGER, {"tenant": place["tenant"], "trigger": found[0][0]}
     # Only under these locks can no other firing of this trigger change the rows between our read and our write.
-    found = yield statements.LOCK_FIRING, {"firing": firing}
+    found = yield statements.LOCK_FIRING, place
     if not found:
         return Turn(Verdict.OVER)
     trigger, state, due_at, busy_until = found[0]
@@ -234,11 +241,11 @@ def _begin(firing: bytes, overlap: OverlapRule, now: int, until: int, most_queue
         return Turn(Verdict.WAIT)
     runs: tuple[bytes, ...] = ()
     if not is_alone:
-        asked = {"trigger": trigger, "firing": firing, "due_at": due_at, "now": now, "state": state}
+        asked = {**place, "trigger": trigger, "due_at": due_at, "now": now, "state": state}
         verdict, runs = yield from _verdict(asked, overlap, most_queued, is_mine_to_finish)
         if verdict is not Verdict.GO:
             return Turn(verdict, runs)
-    yield statements.SET_FIRING, _set(firing, FiringState.STARTING, until)
+    yield statements.SET_FIRING, _set(place, FiringState.STARTING, until)
     return Turn(Verdict.GO, runs)
 
 
@@ -260,10 +267,10 @@ def _verdict(
         queued = yield statements.OTHERS_QUEUED, {**asked, "limit": most_queued}
         if asked["state"] == FiringState.QUEUED or len(queued) < most_queued:
             pause = asked["now"] + QUEUE_PAUSE * SECOND
-            yield statements.SET_FIRING, _set(asked["firing"], FiringState.QUEUED, pause)
+            yield statements.SET_FIRING, _set(asked, FiringState.QUEUED, pause)
             return Verdict.QUEUED, runs
     message = "the run before has not ended" if overlap is OverlapRule.SKIP else "too many are queued already"
-    yield statements.SET_FIRING, _set(asked["firing"], FiringState.SKIPPED, None, message)
+    yield statements.SET_FIRING, _set(asked, FiringState.SKIPPED, None, message)
     return Verdict.SKIPPED, runs
 
 
@@ -276,8 +283,9 @@ def _has_older(asked: dict[str, Any]) -> Script[bool]:
     return False
 
 
-def _set(firing: bytes, state: FiringState, until: int | None, message: str | None = None) -> dict[str, Any]:
-    return {"firing": firing, "new_state": str(state), "new_until": until, "new_message": message}
+def _set(place: Values, state: FiringState, until: int | None, message: str | None = None) -> dict[str, Any]:
+    firing = {"tenant": place["tenant"], "firing": place["firing"]}
+    return {**firing, "new_state": str(state), "new_until": until, "new_message": message}
 
 
 def trigger_row(row: Sequence[Any]) -> TriggerRow:
@@ -327,10 +335,10 @@ class SharedVerbs(CommandStore):
         [row] = await self._access.search(run_statements.count_runs(where, lanes), values)
         return min(int(row[0]), limit)
 
-    async def ended(self, runs: Sequence[bytes]) -> set[bytes]:
+    async def ended(self, tenant: int, runs: Sequence[bytes]) -> set[bytes]:
         if not runs:
             return set()
-        rows = await self._access.query(statements.OPEN_RUNS_AMONG, {"runs": list(runs)})
+        rows = await self._access.query(statements.OPEN_RUNS_AMONG, {"tenant": tenant, "runs": list(runs)})
         return set(runs) - {row[0] for row in rows}
 
     async def existing(self, runs: Sequence[bytes]) -> set[bytes]:
@@ -340,12 +348,21 @@ class SharedVerbs(CommandStore):
             found.update(row[0] for row in await self._access.query(statements.RUNS_AMONG, {"runs": asked}))
         return found
 
-    async def journal(self, run: bytes, *, after: int = 0, limit: int = 100_000) -> list[Entry]:
-        values = {"run": run, "after": after, "limit": limit}
+    async def journal(self, tenant: int, run: bytes, *, after: int = 0, limit: int = 100_000) -> list[Entry]:
+        values = {"tenant": tenant, "run": run, "after": after, "limit": limit}
         return [entry(row) for row in await self._access.query(statements.JOURNAL, values)]
 
-    async def callbacks(self, run: bytes) -> list[CallbackRow]:
-        return [CallbackRow(*row) for row in await self._access.query(statements.CALLBACKS, {"run": run})]
+    async def journals_of(self, tenant: int, runs: Sequence[bytes]) -> dict[bytes, list[Entry]]:
+        found: dict[bytes, list[Entry]] = {}
+        if runs:
+            for row in await self._access.query(statements.JOURNALS, {"tenant": tenant, "runs": list(runs)}):
+                one = entry(row)
+                found.setdefault(one.run, []).append(one)
+        return found
+
+    async def callbacks(self, tenant: int, run: bytes) -> list[CallbackRow]:
+        rows = await self._access.query(statements.CALLBACKS, {"tenant": tenant, "run": run})
+        return [CallbackRow(*row) for row in rows]
 
     async def active_run(self, tenant: int, key: str) -> bytes | None:
         rows = await self._access.query(statements.ACTIVE_RUN, {"tenant": tenant, "key": key})
@@ -360,8 +377,8 @@ class SharedVerbs(CommandStore):
         rows = await self._access.query(timeline(after=after is not None), values)
         return [TimelineRow(row[0], entry(row[1:])) for row in rows]
 
-    async def kept(self, run: bytes) -> dict[str, bytes]:
-        rows = await self._access.query(statements.KEPT, {"run": run})
+    async def kept(self, tenant: int, run: bytes) -> dict[str, bytes]:
+        rows = await self._access.query(statements.KEPT, {"tenant": tenant, "run": run})
         return {step: result.encode() for step, result in rows}
 
     async def offers(self) -> list[NodeOffer]:

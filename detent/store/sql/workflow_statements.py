@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from sqlalchemy import Select, bindparam, delete, func, insert, select, text, update
 
-from detent.store.sql.compiler import InList, InsertIfAbsent
+from detent.store.sql.compiler import InList, InsertIfAbsent, Unindexed
 from detent.store.sql.schema import draft, run, trigger, workflow, workflow_version
 
 _WORKFLOWS: Final = (
@@ -15,7 +15,7 @@ _WORKFLOWS: Final = (
         workflow.c.id, workflow.c.tenant, workflow.c.name, workflow.c.form, workflow.c.description, workflow.c.status,
         workflow.c.enabled, workflow.c.version, workflow.c.trigger, workflow.c.labels, workflow.c.created_at,
         workflow.c.updated_at, workflow_version.c.source, workflow_version.c.graph, workflow.c.title,
-        draft.c.revision, workflow.c.entity, workflow.c.updated_by,
+        draft.c.revision, workflow.c.entity, workflow.c.updated_by, workflow.c.created_by,
     )
     .select_from(
         workflow.outerjoin(
@@ -93,33 +93,36 @@ SHARE: Final = (
     )
     .with_for_update(read=True)
 )
+_VERSIONS_OF: Final = (workflow_version.c.tenant == bindparam("tenant"), workflow_version.c.workflow == bindparam("id"))
 SAME_TEXT: Final = (
     select(workflow_version.c.version)
     .where(
-        workflow_version.c.workflow == bindparam("id"),
+        *_VERSIONS_OF,
         workflow_version.c.checksum == bindparam("checksum"),
         workflow_version.c.version > 0,
     )
     .order_by(workflow_version.c.version.desc())
 )
-GREATEST: Final = select(func.max(workflow_version.c.version)).where(workflow_version.c.workflow == bindparam("id"))
+GREATEST: Final = select(func.max(workflow_version.c.version)).where(*_VERSIONS_OF)
 HAS_VERSION: Final = select(workflow_version.c.version).where(
-    workflow_version.c.workflow == bindparam("id"), workflow_version.c.version == bindparam("version")
+    *_VERSIONS_OF, workflow_version.c.version == bindparam("version")
 )
-ANY_VERSION: Final = select(workflow_version.c.version).where(workflow_version.c.workflow == bindparam("id")).limit(1)
+ANY_VERSION: Final = select(workflow_version.c.version).where(*_VERSIONS_OF).limit(1)
+_KNOWN: Final = (workflow.c.tenant == bindparam("tenant"), workflow.c.id == bindparam("known"))
+_TRIGGERS_OF: Final = (Unindexed(trigger.c.tenant) == bindparam("tenant"), trigger.c.workflow == bindparam("known"))
 
 # If another process saves the same name at the same time, the unique index finds it, and no row is returned.
 NEW: Final = InsertIfAbsent(
     text(
         """insert into workflow (id, tenant, name, form, title, description, status, enabled, version, "trigger",
-                                 labels, created_at, updated_at, revision, entity, updated_by)
+                                 labels, created_at, updated_at, revision, entity, updated_by, created_by)
            values (:id, :tenant, :name, :form, :title, :description, :status, :enabled, :next, :trigger, :labels, :now,
-                   :now, :revision, :entity, :author)"""
+                   :now, :revision, :entity, :author, :author)"""
     )
 )
 CHANGE: Final = (
     update(workflow)
-    .where(workflow.c.id == bindparam("known"))
+    .where(*_KNOWN)
     .values(
         {
             workflow.c.version: bindparam("next"),
@@ -138,7 +141,7 @@ CHANGE: Final = (
 )
 ENABLE: Final = (
     update(workflow)
-    .where(workflow.c.id == bindparam("known"))
+    .where(*_KNOWN)
     .values(
         {
             workflow.c.enabled: bindparam("enabled"),
@@ -147,17 +150,15 @@ ENABLE: Final = (
         }
     )
 )
-DELETE: Final = (
-    update(workflow).where(workflow.c.id == bindparam("known")).values({workflow.c.deleted_at: bindparam("now")})
-)
+DELETE: Final = update(workflow).where(*_KNOWN).values({workflow.c.deleted_at: bindparam("now")})
 TOUCH: Final = (
     update(workflow)
-    .where(workflow.c.id == bindparam("known"))
+    .where(*_KNOWN)
     .values({workflow.c.updated_at: bindparam("now"), workflow.c.updated_by: bindparam("by")})
 )
 SET_STATUS: Final = (
     update(workflow)
-    .where(workflow.c.id == bindparam("known"))
+    .where(*_KNOWN)
     .values(
         {
             workflow.c.status: bindparam("status"),
@@ -169,22 +170,20 @@ SET_STATUS: Final = (
 )
 #: `updated_at` of the triggers stays: nothing that a user has set is changed.
 CLEAR_SLOTS: Final = (
-    update(trigger)
-    .where(trigger.c.workflow == bindparam("known"), trigger.c.next_at.is_not(None))
-    .values({trigger.c.next_at: None})
+    update(trigger).where(*_TRIGGERS_OF, trigger.c.next_at.is_not(None)).values({trigger.c.next_at: None})
 )
 SET_SLOT: Final = (
     update(trigger)
     .where(
-        trigger.c.id == bindparam("id"), trigger.c.workflow == bindparam("known"), text("enabled"),
+        *_TRIGGERS_OF, trigger.c.id == bindparam("id"), text("enabled"),
         trigger.c.updated_at == bindparam("seen"), trigger.c.deleted_at.is_(None),
     )
     .values({trigger.c.next_at: bindparam("next")})
 )  # fmt: skip
-REMOVE: Final = delete(workflow).where(workflow.c.id == bindparam("known"))
+REMOVE: Final = delete(workflow).where(*_KNOWN)
 DROP_TRIGGERS: Final = (
     update(trigger)
-    .where(trigger.c.workflow == bindparam("known"), trigger.c.deleted_at.is_(None))
+    .where(*_TRIGGERS_OF, trigger.c.deleted_at.is_(None))
     .values({trigger.c.deleted_at: bindparam("now")})
 )
 NEW_VERSION: Final = insert(workflow_version).values(
@@ -204,13 +203,11 @@ NEW_VERSION: Final = insert(workflow_version).values(
 
 # The drafts of workflows.
 
-SET_REVISION: Final = (
-    update(workflow).where(workflow.c.id == bindparam("known")).values({workflow.c.revision: bindparam("next")})
-)
+SET_REVISION: Final = update(workflow).where(*_KNOWN).values({workflow.c.revision: bindparam("next")})
 #: What a workflow that was never activated shows is that of its draft.
 SHOW_DRAFT: Final = (
     update(workflow)
-    .where(workflow.c.id == bindparam("known"))
+    .where(*_KNOWN)
     .values(
         {
             workflow.c.form: bindparam("form"),
@@ -227,7 +224,8 @@ DRAFT: Final = (
     )
     .where(draft.c.workflow == bindparam("workflow"), draft.c.tenant == bindparam("tenant"))
 )  # fmt: skip
-REVISION: Final = select(draft.c.revision).where(draft.c.workflow == bindparam("known"))
+_DRAFT_OF: Final = (draft.c.tenant == bindparam("tenant"), draft.c.workflow == bindparam("known"))
+REVISION: Final = select(draft.c.revision).where(*_DRAFT_OF)
 NEW_DRAFT: Final = insert(draft).values(
     {
         draft.c.workflow: bindparam("known"),
@@ -240,7 +238,7 @@ NEW_DRAFT: Final = insert(draft).values(
         draft.c.updated_at: bindparam("now"),
     }
 )
-DROP_DRAFT: Final = delete(draft).where(draft.c.workflow == bindparam("known"))
+DROP_DRAFT: Final = delete(draft).where(*_DRAFT_OF)
 #: Delete a stored draft that no run needs any more, unless it may be run again.
 DROP_STORED_DRAFT: Final = delete(workflow_version).where(
     workflow_version.c.workflow == bindparam("workflow"),

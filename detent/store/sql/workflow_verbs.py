@@ -96,7 +96,7 @@ class WorkflowVerbs(WorkflowStore):
 
         def activate() -> Script[SavedVersion | Unsaved]:
             known = yield from _locked(version.tenant, version.id)
-            has_it = yield statements.HAS_VERSION, {"id": version.id, "version": number}
+            has_it = yield statements.HAS_VERSION, {"tenant": version.tenant, "id": version.id, "version": number}
             if known is None or not has_it:
                 return Unsaved.MISSING
             if known.status == "archived":
@@ -117,7 +117,7 @@ class WorkflowVerbs(WorkflowStore):
         slots: Sequence[tuple[bytes, int, int]] = (),
         by: str | None = None,
     ) -> str | None:
-        now = await self._access.now()
+        now, place = await self._access.now(), {"tenant": tenant, "known": workflow}
 
         def change() -> Script[str | None]:
             known = yield from _locked(tenant, workflow)
@@ -126,11 +126,11 @@ class WorkflowVerbs(WorkflowStore):
             if known.status not in ("draft", status):
                 yield from _raise_revisions(tenant, None, known.entity)
                 values = {"status": status, "enabled": status == "active", "now": max(now, known.updated_at + 1)}
-                yield statements.SET_STATUS, {**values, "known": workflow, "by": by}
+                yield statements.SET_STATUS, {**values, **place, "by": by}
                 if status == "archived":
-                    yield statements.CLEAR_SLOTS, {"known": workflow}
+                    yield statements.CLEAR_SLOTS, place
                 for trigger, seen, next_at in sorted(slots):
-                    yield statements.SET_SLOT, {"id": trigger, "known": workflow, "seen": seen, "next": next_at}
+                    yield statements.SET_SLOT, {**place, "id": trigger, "seen": seen, "next": next_at}
             return known.status
 
         return await self._access.run_script(change)
@@ -142,14 +142,14 @@ class WorkflowVerbs(WorkflowStore):
             known = yield from _locked(tenant, workflow)
             if known is not None:
                 yield from _raise_revisions(tenant, None, known.entity)
-                values = {"known": workflow, "enabled": enabled, "now": max(now, known.updated_at + 1), "by": by}
-                yield statements.ENABLE, values
+                values = {"enabled": enabled, "now": max(now, known.updated_at + 1), "by": by}
+                yield statements.ENABLE, {**values, "tenant": tenant, "known": workflow}
             return known is not None
 
         return await self._access.run_script(enable)
 
     async def delete_workflow(self, tenant: int, workflow: bytes, *, unless_active: bool = False) -> int | Unsaved:
-        now = await self._access.now()
+        now, place = await self._access.now(), {"tenant": tenant, "known": workflow}
 
         def delete() -> Script[int | Unsaved]:
             known = yield from _locked(tenant, workflow)
@@ -158,13 +158,13 @@ class WorkflowVerbs(WorkflowStore):
             if unless_active and known.status == "active":
                 return Unsaved.ACTIVE
             yield from _raise_revisions(tenant, None, known.entity)
-            yield statements.DROP_DRAFT, {"known": workflow}
-            yield statements.DROP_TRIGGERS, {"known": workflow, "now": now}
-            yield rules.DROP_LAYOUT, {"workflow": workflow}
-            if (yield statements.ANY_VERSION, {"id": workflow}):
-                yield statements.DELETE, {"known": workflow, "now": now}
+            yield statements.DROP_DRAFT, place
+            yield statements.DROP_TRIGGERS, {**place, "now": now}
+            yield rules.DROP_LAYOUT, {"tenant": tenant, "workflow": workflow}
+            if (yield statements.ANY_VERSION, {"tenant": tenant, "id": workflow}):
+                yield statements.DELETE, {**place, "now": now}
             else:
-                yield statements.REMOVE, {"known": workflow}
+                yield statements.REMOVE, place
             return now
 
         return await self._access.run_script(delete)
@@ -182,14 +182,14 @@ class WorkflowVerbs(WorkflowStore):
     async def drop_draft(self, tenant: int, workflow: bytes, *, expected: int | None = None) -> Unsaved | None:
         def drop() -> Script[Unsaved | None]:
             known = yield from _locked(tenant, workflow)
-            revision = yield from _revision(workflow)
+            revision = yield from _revision(tenant, workflow)
             if known is None or not revision:
                 return Unsaved.MISSING
             if expected not in (None, revision):
                 return Unsaved.CHANGED
-            if not (yield statements.ANY_VERSION, {"id": workflow}):
+            if not (yield statements.ANY_VERSION, {"tenant": tenant, "id": workflow}):
                 return Unsaved.UNPUBLISHED
-            yield statements.DROP_DRAFT, {"known": workflow}
+            yield statements.DROP_DRAFT, {"tenant": tenant, "known": workflow}
             return None
 
         return await self._access.run_script(drop)
@@ -199,7 +199,7 @@ class WorkflowVerbs(WorkflowStore):
 
         def publish() -> Script[SavedVersion | Unsaved]:
             known = yield from _locked(version.tenant, version.id)
-            found = yield from _revision(version.id)
+            found = yield from _revision(version.tenant, version.id)
             if known is None or not found:
                 return Unsaved.MISSING
             if found != revision:
@@ -210,11 +210,12 @@ class WorkflowVerbs(WorkflowStore):
                 return Unsaved.NO_ENTITY
             number, added = yield from _numbered(version, known, now)
             at = max(now, known.updated_at + 1)
+            place = {"tenant": version.tenant, "known": known.id}
             if activate:
                 yield from _make_current(version, known, number, now)
             else:
-                yield statements.TOUCH, {"known": known.id, "now": at, "by": version.author}
-            yield statements.DROP_DRAFT, {"known": known.id}
+                yield statements.TOUCH, {**place, "now": at, "by": version.author}
+            yield statements.DROP_DRAFT, place
             return SavedVersion(known.id, number, False, number != known.version if activate else added, at)
 
         return await self._access.run_script(publish)
@@ -224,9 +225,9 @@ class WorkflowVerbs(WorkflowStore):
 
         def store() -> Script[bool]:
             yield from _locked(version.tenant, version.id)
-            if (yield from _revision(version.id)) != revision:
+            if (yield from _revision(version.tenant, version.id)) != revision:
                 return False
-            if not (yield statements.HAS_VERSION, {"id": version.id, "version": -revision}):
+            if not (yield statements.HAS_VERSION, {"tenant": version.tenant, "id": version.id, "version": -revision}):
                 yield statements.NEW_VERSION, {**_values(version), "next": -revision, "now": now}
             return True
 
@@ -266,13 +267,13 @@ def _raise_revisions(tenant: int, entity: str | None, before: str | None) -> Scr
     if entity is not None and entity not in found:
         return False
     for id_ in found.values():
-        yield rules.RAISE_REVISION, {"entity": id_}
+        yield rules.RAISE_REVISION, {"tenant": tenant, "entity": id_}
     return True
 
 
-def _revision(workflow: bytes) -> Script[int]:
+def _revision(tenant: int, workflow: bytes) -> Script[int]:
     """Return the revision of a workflow's draft, 0 if it has none."""
-    rows = yield statements.REVISION, {"known": workflow}
+    rows = yield statements.REVISION, {"tenant": tenant, "known": workflow}
     return rows[0][0] if rows else 0
 
 
@@ -293,7 +294,7 @@ def _save(version: NewVersion, replace: bool, expected: Expected, now: int) -> S
         values = {**_values(version), "status": "active", "next": 1, "revision": None, "now": now}
         if (yield statements.NEW, values):
             yield statements.NEW_VERSION, values
-            yield from _own_trigger(version.id, version.owned_trigger, now)
+            yield from _own_trigger(version.tenant, version.id, version.owned_trigger, now)
             return SavedVersion(version.id, 1, True, True, now)
         # Else another process saved the same name in between: look again.
 
@@ -314,11 +315,11 @@ def _replace(
 
 def _numbered(version: NewVersion, known: _Known, now: int) -> Script[tuple[int, bool]]:
     """Return the number of the version that has this text, and whether it was added."""
-    rows = yield statements.SAME_TEXT, {"id": known.id, "checksum": version.checksum}
+    rows = yield statements.SAME_TEXT, {"tenant": version.tenant, "id": known.id, "checksum": version.checksum}
     same = [row[0] for row in rows]
     if same:  # of several, which older code made, the current one or the newest
         return known.version if known.version in same else same[0], False
-    [[greatest]] = yield statements.GREATEST, {"id": known.id}
+    [[greatest]] = yield statements.GREATEST, {"tenant": version.tenant, "id": known.id}
     number = max(greatest or 0, 0) + 1
     yield statements.NEW_VERSION, {**_values(version), "id": known.id, "next": number, "now": now}
     return number, True
@@ -329,7 +330,7 @@ def _make_current(version: NewVersion, known: _Known, number: int, now: int) -> 
     status, at = "active" if known.status == "draft" else known.status, max(now, known.updated_at + 1)
     values = {**version._asdict(), "known": known.id, "next": number, "status": status}
     yield statements.CHANGE, {**values, "now": at}
-    yield from _own_trigger(known.id, version.owned_trigger, now)
+    yield from _own_trigger(version.tenant, known.id, version.owned_trigger, now)
     return at
 
 
@@ -357,7 +358,7 @@ def _replace_draft(
 ) -> Script[SavedDraft | Unsaved]:
     if unpublished and known.status != "draft":
         return Unsaved.PUBLISHED
-    if expected is not None and expected != (yield from _revision(known.id)):
+    if expected is not None and expected != (yield from _revision(draft.tenant, known.id)):
         return Unsaved.CHANGED
     number = (known.revision or 0) + 1
     values = {**draft._asdict(), "known": known.id, "next": number, "now": now}
@@ -369,11 +370,11 @@ def _replace_draft(
     return SavedDraft(known.id, number, created=False)
 
 
-def _own_trigger(workflow: bytes, new: NewTrigger | None, now: int) -> Script[None]:
+def _own_trigger(tenant: int, workflow: bytes, new: NewTrigger | None, now: int) -> Script[None]:
     """Replace the trigger of a definition with its new one."""
-    found = yield triggers.OWNED_TRIGGER, {"workflow": workflow}
+    found = yield triggers.OWNED_TRIGGER, {"tenant": tenant, "workflow": workflow}
     if found:
-        id_, kind, enabled, config, next_at, note, updated_at, tenant = found[0]
+        id_, kind, enabled, config, next_at, note, updated_at = found[0]
         if new is not None and new.kind == kind:
             # A user may have paused the trigger: it stays paused. An unchanged schedule continues from its next slot.
             next_at = next_at if config == new.config or not enabled else new.next_at

@@ -234,7 +234,7 @@ async def test_the_children_of_a_parent_that_cannot_be_read_are_cancelled_with_i
                 await asyncio.sleep(0.02)
         await statuses(app, run, ["cancelled"] * MANY)
         [first, *_] = await app.store.runs(1, limit=1)
-        [*_, last] = await app.store.journal(first.id)
+        [*_, last] = await app.store.journal(1, first.id)
         assert f"{run}, which started it and is cancelled".encode() in last.data
 
 

@@ -25,7 +25,7 @@ from detent.run.start import StartRequest
 from detent.run.status import TERMINAL
 from detent.settings import Settings
 from detent.steps.actions import RetryLater
-from detent.views.runs import entry_document
+from detent.views.entries import entry_document
 from tests.callers import commands_of
 
 QUICK = Tuning(poll=0.02, idle_poll=0.05, mail_poll=0.02, park_after=0.2, drain=2.0, orphans=0.1)

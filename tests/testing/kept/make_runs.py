@@ -109,7 +109,9 @@ def serving() -> Iterator[str]:
 
 
 async def first(port: str) -> dict[str, str]:
-    node = detent.node("sqlite:///d.db", listen=True, port=int(port), egress_allow=["127.0.0.0/8"])
+    node = detent.node(
+        "sqlite:///d.db", listen=True, port=int(port), egress_allow=["127.0.0.0/8"], allow_loose_auth=True
+    )
     with serving() as called:
         async with node as app:
             return await make(app.commands.for_caller(local_caller("test")), called)
@@ -146,7 +148,7 @@ async def make(commands: Any, called: str) -> dict[str, str]:
 
 async def second(port: str) -> dict[str, str]:
     ids: dict[str, str] = json.loads(IDS.read_text())
-    async with detent.node("sqlite:///d.db", listen=True, port=int(port)):
+    async with detent.node("sqlite:///d.db", listen=True, port=int(port), allow_loose_auth=True):
         moved, edited = (detent.RunHandle(ids[name]) for name in ("moved", "edited"))
         await moved.resume()
         await answer(edited, 5, at="@wait:w")

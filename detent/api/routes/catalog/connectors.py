@@ -105,7 +105,10 @@ async def list_connectors(request: AnyRequest) -> Many[ConnectorDocument]:
         limit=limit + 1, after=None if after is None else after.decode("utf-8", "replace")
     )
     more = scope.cursor(rows[limit - 1].id.encode()) if len(rows) > limit else None
-    return Many([connector_document(row, bound.catalog.connections) for row in rows[:limit]], more)
+    stored = await bound.catalog.stored_credentials([row.id for row in rows])
+    connections = bound.catalog.connections
+    shown = [connector_document(row, connections, is_stored=row.id in stored) for row in rows[:limit]]
+    return Many(shown, more)
 
 
 @post(
@@ -128,7 +131,7 @@ async def add_connector(request: AnyRequest) -> Response[SavedConnectorAnswer]:
     data, filename = await request.body(), filename_of(request)
     connector = await asyncio.to_thread(read_manifest, data, filename=filename)
     row, saved = await commands(request).catalog.add(connector)
-    document = connector_document(row, commands(request).catalog.connections, whole=True)
+    document = await _document(request, row)
     return Response(SavedConnectorAnswer(document, saved.changed), status_code=201 if saved.changed else 200)
 
 
@@ -136,26 +139,26 @@ async def add_connector(request: AnyRequest) -> Response[SavedConnectorAnswer]:
 async def get_connector(request: AnyRequest, connector: FromPath[str]) -> ConnectorAnswer:
     """Return a connector in its newest version. `missing` names the environment variables that it needs and this
     process does not have."""
-    return _shown(request, await commands(request).catalog.connector(connector))
+    return await _shown(request, await commands(request).catalog.connector(connector))
 
 
 @delete(CONNECTORS + "/{connector:str}", summary="Remove a connector", **_SHOWN_CONNECTOR)
 async def remove_connector(request: AnyRequest, connector: FromPath[str]) -> ConnectorAnswer:
     """Remove a connector and return it as it was. Workflows that were published with its actions go on, and no further
     one can be. A connector that Detent ships can only be disabled."""
-    return _shown(request, await commands(request).catalog.remove(connector))
+    return await _shown(request, await commands(request).catalog.remove(connector))
 
 
 @post(CONNECTORS + "/{connector:str}/enable", summary="Enable a connector", **_SHOWN_CONNECTOR)
 async def enable_connector(request: AnyRequest, connector: FromPath[str]) -> ConnectorAnswer:
     """Allow workflows to be published with actions of a connector."""
-    return _shown(request, await commands(request).catalog.enable_connector(connector, enabled=True))
+    return await _shown(request, await commands(request).catalog.enable_connector(connector, enabled=True))
 
 
 @post(CONNECTORS + "/{connector:str}/disable", summary="Disable a connector", **_SHOWN_CONNECTOR)
 async def disable_connector(request: AnyRequest, connector: FromPath[str]) -> ConnectorAnswer:
     """Forbid to publish workflows with actions of a connector. Published ones go on."""
-    return _shown(request, await commands(request).catalog.enable_connector(connector, enabled=False))
+    return await _shown(request, await commands(request).catalog.enable_connector(connector, enabled=False))
 
 
 @post(
@@ -278,8 +281,14 @@ async def _actions(request: AnyRequest, read: QueryValues, connector: str | None
     return Many([action_document(row) for row in rows[:limit]], more)
 
 
-def _shown(request: AnyRequest, row: ConnectorRow) -> ConnectorAnswer:
-    return Response(One(connector_document(row, commands(request).catalog.connections, whole=True)))
+async def _shown(request: AnyRequest, row: ConnectorRow) -> ConnectorAnswer:
+    return Response(One(await _document(request, row)))
+
+
+async def _document(request: AnyRequest, row: ConnectorRow) -> ConnectorDocument:
+    catalog = commands(request).catalog
+    is_stored = row.id in await catalog.stored_credentials([row.id])
+    return connector_document(row, catalog.connections, whole=True, is_stored=is_stored)
 
 
 def _upgrade_document(found: WorkflowUpgrade) -> WorkflowUpgradeDocument:

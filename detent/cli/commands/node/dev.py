@@ -18,7 +18,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from detent.api.server.listener import listening
+from detent.api.server.listener import is_loopback, listening
 from detent.auth.caller import local_caller
 from detent.cli.options import Database, Imports, Port, settings_of
 from detent.cli.output.progress import ENDED, instant
@@ -38,6 +38,7 @@ from detent.run.start import StartRequest
 from detent.run.status import TERMINAL
 from detent.settings import Settings
 from detent.store.url import scheme
+from detent.vault.keys import with_own_key
 from detent.version import VERSION
 from detent.web.page import with_page
 
@@ -218,8 +219,9 @@ async def _dev(settings: Settings, *, examples: bool, exact: bool) -> None:
         stack.callback(shop.close)
         await stack.enter_async_context(serving_shop(shop))
         address = sock.getsockname()[:2]
+        settings = with_own_key(settings)
         app = await stack.enter_async_context(run_app(settings, address=address, allow=LOOPBACK, migrate=True))
-        await stack.enter_async_context(listening(app, sock, front=with_page))
+        await stack.enter_async_context(listening(app, sock, loose=is_loopback(address[0]), front=with_page))
         # The shop also serves runs of examples that an earlier start left open.
         await _Show(app, _url(shop) if examples else None, stopping).go()
         out.print("\nstopping: attempts in flight get their time")

@@ -5,19 +5,20 @@ from __future__ import annotations
 import asyncio
 from contextlib import AsyncExitStack
 from dataclasses import replace
-from ipaddress import ip_address
+from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.markup import escape
 
 from detent.api.server.listener import listening
+from detent.auth.first_key import is_needed, make_first_key
 from detent.cli.options import Database, Host, Imports, Port, settings_of
-from detent.cli.output.terminal import err, warn
+from detent.cli.output.terminal import err, plain, warn
 from detent.cli.processes import Reloader, WorkerProcesses
 from detent.errors import InvalidInput, Problem
 from detent.observe.logs import log_events
-from detent.process import bind, run_app, run_process, wait_for_signal
+from detent.process import App, bind, run_app, run_process, wait_for_signal
 from detent.settings import Settings
 from detent.store.url import is_shared, scheme
 from detent.web.page import with_page
@@ -47,7 +48,6 @@ def serve(
 ) -> None:
     """Serve the API and run workflows. SIGTERM or Ctrl-C drains it: attempts in flight get time to finish."""
     settings = settings_of(host=host, port=port, database_url=database, queues=queues, **{"import": imports})
-    check_address(settings)
     kind = scheme(settings.database_url)
     if workers > 1 and not is_shared(settings.database_url):
         problem = Problem("--workers", f"{workers} engines need PostgreSQL or MariaDB; {kind} has room for one")
@@ -66,23 +66,6 @@ def serve(
     run_process(_serve(settings, engine=engine, workers=workers, migrate=migrate))
 
 
-def check_address(settings: Settings) -> None:
-    """Raise InvalidInput if the API would listen on another address than loopback. The API has no authentication, so
-    other addresses need `allow_loose_auth`."""
-    if settings.allow_loose_auth or settings.host == "localhost":
-        return
-    try:
-        is_local = ip_address(settings.host).is_loopback
-    except ValueError:
-        is_local = False
-    if not is_local:
-        message = (
-            f"is {settings.host}: the API has no authentication yet, so it listens on 127.0.0.1 only. "
-            "DETENT_ALLOW_LOOSE_AUTH=true allows every caller that can reach it"
-        )
-        raise InvalidInput("invalid settings", [Problem("host", message)])
-
-
 async def _serve(settings: Settings, *, engine: bool, workers: int, migrate: bool) -> None:
     stop_logs = log_events(settings.log_format)
     stopping = asyncio.create_task(wait_for_signal())
@@ -93,6 +76,7 @@ async def _serve(settings: Settings, *, engine: bool, workers: int, migrate: boo
         address = sock.getsockname()[:2]
         settings = replace(settings, port=address[1])
         app = await stack.enter_async_context(run_app(settings, address=address, claims=engine, migrate=migrate))
+        await _offer_first_key(app)  # before a caller can ask
         await stack.enter_async_context(listening(app, sock, front=with_page))
         children = WorkerProcesses(settings, workers - 1)
         stack.push_async_callback(children.stop)
@@ -101,6 +85,22 @@ async def _serve(settings: Settings, *, engine: bool, workers: int, migrate: boo
         await stopping
         err.print("stopping: attempts in flight get their time")
         await asyncio.gather(app.drain(), children.stop())
+
+
+async def _offer_first_key(app: App) -> None:
+    """Create the first key if no caller can be known yet. It is printed only on a terminal: a log would store it."""
+    file = app.settings.admin_key_file
+    if app.settings.allow_loose_auth or not await is_needed(app.store):
+        return
+    if file is not None:
+        if await make_first_key(app.store, Path(file)) is not None:
+            err.print(f"the first key, of the role instance-admin, is in {plain(file)}")
+    elif not err.is_terminal:
+        err.print("there is no key yet; on this machine, run: detent keys create NAME --role instance-admin")
+    elif (key := await make_first_key(app.store)) is not None:
+        err.print("This is the first key, of the role instance-admin. It is not shown again:")
+        err.print(f"  [bold]{key}[/]", soft_wrap=True, highlight=False)
+        err.print(f"Store it: `detent login {escape(app.local_url)}`, or set DETENT_KEY")
 
 
 def add_to(app: typer.Typer) -> None:

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from detent.store.audit import PendingAudit, unwritten_audit
 from detent.store.rows import Delivery, MessageKind, Receipt
 from detent.store.sql.mysql.connection import BEGIN, COMMIT, MysqlAccess, Wire
-from detent.store.sql.mysql.flush import NOW, blob, data, listed, number, quote
+from detent.store.sql.mysql.flush import NOW, audit_insert, blob, data, listed, number, quote
 from detent.store.sql.verbs import SharedVerbs
 
 #: At most this many runs are in the list of one statement.
 MOST_RUNS: Final = 500
+#: The `from` clause of a row that is inserted if the statement before has changed something.
+_IF_CHANGED: Final = "from dual where row_count() > 0"
 _OPEN: Final = "(state = 'active' or state = 'pending' and early)"
 # Assignments run from left to right, so the answer is computed from the old state.
 RECEIVE: Final = """
@@ -46,7 +49,8 @@ select id from run force index (primary)
 where id in ({runs}) and tenant = {tenant:d} and ended_at is null for update skip locked"""
 SEND_MANY: Final = """
 insert into inbox (tenant, run, kind, data, at)
-select tenant, id, {kind}, {data}, {now} from run force index (primary) where id in ({runs})"""
+select tenant, id, {kind}, {data}, {now} from run force index (primary)
+where id in ({runs}) and tenant = {tenant:d}"""
 
 
 class MysqlCommandStore(SharedVerbs):
@@ -59,10 +63,13 @@ class MysqlCommandStore(SharedVerbs):
     async def deliver(
         self, run: bytes, step: str, *, data: bytes, message_id: str | None, now: int | None = None
     ) -> tuple[Receipt, bool]:
-        statements = _delivery(Delivery(run, step, data, message_id), now)
+        audit = unwritten_audit()
+        statements = _delivery(Delivery(run, step, data, message_id), now, audit)
         while True:
             *_, answer = await self._pool.commit(*statements)
             if answer.rows:
+                if audit is not None:
+                    audit.is_written = True
                 return Receipt(answer.rows[0][0]), False
             refusal = await self._refusal(run, step, message_id, now or await self._access.now())
             if refusal:
@@ -84,9 +91,13 @@ class MysqlCommandStore(SharedVerbs):
         return [answers.get((one.run, one.step)) for one in deliveries]
 
     async def send(self, tenant: int, run: bytes, kind: MessageKind, data: bytes) -> bool:
-        [answer] = await self._pool.send(
-            SEND.format(kind=quote(str(kind)), data=_text(data), now=NOW, run=blob(run), tenant=tenant)
-        )
+        sending = SEND.format(kind=quote(str(kind)), data=_text(data), now=NOW, run=blob(run), tenant=tenant)
+        audit = unwritten_audit()
+        if audit is None:
+            [answer] = await self._pool.send(sending)
+        else:
+            answer, _ = await self._pool.commit(sending, audit_insert(audit.row(), _IF_CHANGED))
+            audit.is_written = answer.matched > 0
         return answer.matched > 0
 
     async def send_many(self, tenant: int, runs: Sequence[bytes], kind: MessageKind, data: bytes) -> set[bytes]:
@@ -96,12 +107,18 @@ class MysqlCommandStore(SharedVerbs):
         async def work(wire: Wire) -> set[bytes]:
             _, *locked = await wire.send_all((BEGIN, *locking))
             found = [row[0] for answer in locked for row in answer.rows]
-            posts = (SEND_MANY.format(runs=listed(some), **message) for some in _in_parts(found))
+            posts = [SEND_MANY.format(runs=listed(some), tenant=tenant, **message) for some in _in_parts(found)]
+            if audit is not None and found:
+                posts.append(audit_insert(audit.row(), "from dual"))
             await wire.send_all((*posts, COMMIT))
             return set(found)
 
+        audit = unwritten_audit()
         async with self._pool.connection() as connection:
-            return await connection.call(work)
+            sent = await connection.call(work)
+        if audit is not None:
+            audit.is_written = bool(sent)
+        return sent
 
 
 def _in_parts(runs: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
@@ -113,13 +130,22 @@ def _in_parts(runs: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
 _text = data  # `deliver` has an argument named `data`
 
 
-def _delivery(one: Delivery, now: int | None) -> tuple[str, str, str]:
+def _delivery(one: Delivery, now: int | None, audit: PendingAudit | None) -> tuple[str, ...]:
     key = {"run": blob(one.run), "step": quote(one.step)}
     moment = NOW if now is None else number(now)
+    receive = RECEIVE.format(message_id=quote(one.message_id), is_open=_OPEN, now=moment, **key)
+    post, answer = POST.format(data=_text(one.data), now=NOW, **key), ANSWER.format(**key)
+    if audit is None:
+        return receive, post, answer
+    # The answer is read between two statements that change rows, and `row_count` refers to the last of them.
+    hit = "@detent_received > 0"
+    noted = audit_insert(audit.row(), f"from dual where {hit}")
     return (
-        RECEIVE.format(message_id=quote(one.message_id), is_open=_OPEN, now=moment, **key),
-        POST.format(data=_text(one.data), now=NOW, **key),
-        ANSWER.format(**key),
+        receive,
+        "set @detent_received = row_count()",
+        post.replace("row_count() > 0", hit),
+        noted,
+        answer.replace("row_count() > 0", hit),
     )
 
 

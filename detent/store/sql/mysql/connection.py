@@ -535,7 +535,7 @@ class MysqlAccess(SqlAccess):
         [answer] = await self.pool.send(spoken(clause).filled(values), writing=False)
         return answer.rows
 
-    async def run_script(self, begin: Callable[[], Script[T]]) -> T:
+    async def run_transaction(self, begin: Callable[[], Script[T]]) -> T:
         async def work(wire: Wire) -> T:
             script, rows = begin(), None
             while True:

@@ -16,6 +16,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from detent.run.journal import Entry
+from detent.store.audit import AuditRow
 from detent.store.letters import NewLetter
 from detent.store.links import LinkKey, NewLink
 from detent.store.rows import FORWARDED, End, Flush, NewRun, Park, StartCheck
@@ -104,7 +105,8 @@ SELECT_NOW: Final = f"select {NOW}"
 _RUN: Final = (
     'insert into run (id, tenant, workflow, version, status, "trigger", input, opening, owner, epoch, wake_at,'
     " expires_at, queue, priority, code, request_id, request_hash, hero_type, hero_id, labels, origin, parent,"
-    " started_at, origin_kind, fired_by, active_key, stage, stage_step, stage_epoch)"
+    " started_at, origin_kind, fired_by, active_key, stage, stage_step, stage_epoch, principal, via,"
+    " correlation)"
 )
 _JOURNAL: Final = "insert into journal (tenant, run, seq, at, kind, step, attempt, outcome, data)"
 _CALLBACK: Final = "insert into callback (tenant, run, step, early, state, created_at)"
@@ -113,6 +115,7 @@ _LETTER: Final = (
     'insert into dead_letter (id, tenant, kind, workflow, run, step, source, "trigger", reason, message, payload,'
     " attempts, last_error, at, state)"
 )
+_AUDIT: Final = f"insert into audit ({', '.join(AuditRow._fields)})"
 _INBOX: Final = "insert into inbox (tenant, run, kind, step, data, source, source_seq, at)"
 
 #: A start whose key is in a unique index already is left out. If the run itself exists, that is an error (`epoch`
@@ -249,6 +252,8 @@ class Packet:
             statements.append(f"select run, step from callback where {places} and state = 'expired'")
         if flush.letters:
             statements.append(f"{_LETTER} values ({'),('.join(map(_letter, flush.letters))}){_THERE.format('reason')}")
+        for run, row in flush.audits:
+            statements.append(audit_insert(row, self._if_started(run) or "from dual"))
         if flush.links:
             # Each statement sees what was committed before it. So the look finds a claim that the insert waited for.
             links = flush.sorted_links()
@@ -298,7 +303,8 @@ class Packet:
                 quote(start.request_id), blob(start.request_hash), quote(start.hero_type), quote(start.hero_id),
                 quote(_plain(start.labels)), blob(start.origin), blob(start.parent), number(start.started_at),
                 quote(start.origin_kind), blob(start.fired_by), quote(start.active_key), quote(start.stage),
-                quote(start.stage_step), number(start.owned),
+                quote(start.stage_step), number(start.owned), quote(start.principal), quote(start.via),
+                quote(start.correlation),
             )
         )  # fmt: skip
 
@@ -369,6 +375,12 @@ class Packet:
                 f" where {any_of(places)} and owner = {blob(self._node)} and ended_at is null"
             )
 
+    @staticmethod
+    def _seals(places: list[str], ends: Sequence[End]) -> str:
+        if all(end.seal is None for end in ends):
+            return ""
+        return f" seal = {by_place(places, [blob(end.seal) for end in ends])},"
+
     def _ends(self, ends: Sequence[End]) -> Iterator[str]:
         for part in in_parts(ends):
             places = [f"id = {blob(end.run)} and epoch = {end.generation:d}" for end in part]
@@ -376,6 +388,7 @@ class Packet:
                 f"update {_RUNS} set owner = null, wake_at = null,"
                 f" status = {by_place(places, [quote(end.status) for end in part])},"
                 f" output = {by_place(places, [data(end.output) for end in part])},"
+                f"{self._seals(places, part)}"
                 f" error = {by_place(places, [quote(end.error) for end in part])},"
                 f" ended_at = {by_place(places, [number(end.ended_at) for end in part])}"
                 f" where {any_of(places)} and owner = {blob(self._node)} and ended_at is null"
@@ -463,6 +476,12 @@ def _plain(labels: str | None) -> str | None:
 
 def _callback(run: bytes, step: str) -> str:
     return f"run = {blob(run)} and step = {quote(step)}"
+
+
+def audit_insert(row: AuditRow, source: str) -> str:
+    """Return the insert of a row of the audit, unless it exists. `source` is its `from` clause."""
+    values = (blob(row.id), number(row.tenant), number(row.at), *map(quote, row[3:]))
+    return f"{_AUDIT} select {','.join(values)} {source}{_THERE.format('audit.id')}"
 
 
 def _is_there(run: bytes) -> str:

@@ -9,7 +9,8 @@ from typing import Any, Final
 from detent.clock import Clock
 from detent.instant import SECOND
 from detent.run.status import UNCOMPLETED
-from detent.store.rows import CONTINUED, FORWARDED, Finding, MessageKind, Orphan
+from detent.store.list_rows import Orphan
+from detent.store.rows import CONTINUED, FORWARDED, Finding, MessageKind
 from detent.store.sql.mysql.connection import BEGIN, COMMIT, MysqlAccess, StatementRefused, Wire, is_mariadb
 from detent.store.sql.mysql.flush import NOW, SELECT_NOW, blob, listed, quote
 from detent.store.sql.mysql.migration import stored_revision

@@ -56,7 +56,7 @@ V = TypeVar("V")
 _CANDIDATE: Final = "r.id, r.epoch, r.priority, r.wake_at"
 TAKEN: Final = """
 select id, tenant, workflow, version, status, input, opening, epoch, expires_at, wake_at, queue, priority, started_at,
-       parent, hero_type, hero_id
+       parent, hero_type, hero_id, principal, via, correlation
 from run force index (primary) where ({places}) and ended_at is null for update skip locked"""
 
 

@@ -80,7 +80,8 @@ taken as (
 claimed as (
   update run r set owner = $1, epoch = r.epoch + 1, stage = null, stage_step = null from taken where r.id = taken.id
   returning r.id, r.tenant, r.workflow, r.version, r.status, r.input, r.opening, r.epoch, taken.adopted, r.expires_at,
-            r.wake_at, r.queue, r.priority, r.started_at, r.parent, r.hero_type, r.hero_id
+            r.wake_at, r.queue, r.priority, r.started_at, r.parent, r.hero_type, r.hero_id, r.principal, r.via,
+            r.correlation
 )
 select (select count(*) from fence) as held, clock_timestamp() as now,
        (select run from walked where place = $8) as walked_to, claimed.*

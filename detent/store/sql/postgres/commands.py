@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
+from detent.store.audit import AuditRow, unwritten_audit
 from detent.store.rows import Delivery, MessageKind, Receipt
-from detent.store.sql.postgres.connection import PostgresAccess
+from detent.store.sql.postgres.connection import PostgresAccess, Records
 from detent.store.sql.verbs import SharedVerbs
 
 DELIVER: Final = """
@@ -58,6 +59,21 @@ where id = any($2::uuid[]) and tenant = $1 and ended_at is null for share skip l
 returning run"""
 
 
+def _note(first: int) -> str:
+    """Return the part of a statement that writes a row of the audit if the part `hit` has rows."""
+    types = ("uuid", "int", "timestamptz", *("text",) * 10)
+    values = ", ".join(f"${first + place}::{type_}" for place, type_ in enumerate(types))
+    return (
+        f"noted as (insert into audit ({', '.join(AuditRow._fields)}) select {values} from hit limit 1"
+        " on conflict (id) do nothing)"
+    )
+
+
+AUDITED_DELIVER: Final = DELIVER.replace("\nselect answer", f",\n{_note(6)}\nselect answer")
+AUDITED_SEND: Final = f"with hit as ({SEND}), {_note(5)} select id from hit"
+AUDITED_SEND_MANY: Final = f"with hit as ({SEND_MANY}), {_note(5)} select run from hit"
+
+
 class PostgresCommandStore(SharedVerbs):
     """The verbs of commands, on a small pool."""
 
@@ -69,7 +85,7 @@ class PostgresCommandStore(SharedVerbs):
         self, run: bytes, step: str, *, data: bytes, message_id: str | None, now: int | None = None
     ) -> tuple[Receipt, bool]:
         while True:
-            rows = await self._pool.fetch(DELIVER, run, step, data.decode(), message_id, now)
+            rows = await self._change(DELIVER, AUDITED_DELIVER, run, step, data.decode(), message_id, now)
             if rows:
                 return Receipt(rows[0][0]), False
             refusal = await self._refusal(run, step, message_id, now or await self._access.now())
@@ -85,8 +101,17 @@ class PostgresCommandStore(SharedVerbs):
         return answers
 
     async def send(self, tenant: int, run: bytes, kind: MessageKind, data: bytes) -> bool:
-        return bool(await self._pool.fetch(SEND, tenant, run, str(kind), data.decode()))
+        return bool(await self._change(SEND, AUDITED_SEND, tenant, run, str(kind), data.decode()))
 
     async def send_many(self, tenant: int, runs: Sequence[bytes], kind: MessageKind, data: bytes) -> set[bytes]:
-        rows = await self._pool.fetch(SEND_MANY, tenant, list(runs), str(kind), data.decode())
+        rows = await self._change(SEND_MANY, AUDITED_SEND_MANY, tenant, list(runs), str(kind), data.decode())
         return {row[0] for row in rows}
+
+    async def _change(self, usual: str, audited: str, *arguments: Any) -> Records:
+        """Run a statement that changes rows. If the command is audited, its row is a part of the statement."""
+        audit = unwritten_audit()
+        if audit is None:
+            return await self._pool.fetch(usual, *arguments)
+        rows = await self._pool.fetch(audited, *arguments, *audit.row())
+        audit.is_written = bool(rows)
+        return rows

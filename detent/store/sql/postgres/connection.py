@@ -386,7 +386,7 @@ class PostgresAccess(SqlAccess):
             records = await connection.call(once, writing=False)
         return [tuple(record) for record in records]
 
-    async def run_script(self, begin: Callable[[], Script[T]]) -> T:
+    async def run_transaction(self, begin: Callable[[], Script[T]]) -> T:
         async def work(connection: Connection) -> T:
             script, rows = begin(), None
             while True:

@@ -66,14 +66,17 @@ FLUSH: Final = _of(*_STARTS[False], "written", *_REST, answer=_FENCED + _EXPIRED
 CHECKED_FLUSH: Final = _of(*_STARTS[True], "written", *_REST, answer=_FENCED + _REFUSED + _EXPIRED, checked=True)
 #: Entries, and claims of links.
 LINKED: Final = _of("written", "linked", answer=_FENCED + _LINKED)
-#: Everything, with claims of links and dead letters.
-MORE: Final = _of(*_STARTS[False], "written", *_REST, "linked", "lettered", answer=_FENCED + _EXPIRED + _LINKED)
+#: Everything, with claims of links, dead letters and rows of the audit.
+MORE: Final = _of(
+    *_STARTS[False], "written", *_REST, "linked", "lettered", "audited", answer=_FENCED + _EXPIRED + _LINKED
+)
 CHECKED_MORE: Final = _of(
     *_STARTS[True],
     "written",
     *_REST,
     "linked",
     "lettered",
+    "audited",
     answer=_FENCED + _REFUSED + _EXPIRED + _LINKED,
     checked=True,
 )
@@ -84,14 +87,14 @@ Key = tuple[bytes, str]
 
 _START_COLUMNS: Final = 26
 _STAGED_COLUMNS: Final = 28
-_CHECKED_COLUMNS: Final = 32
+_CHECKED_COLUMNS: Final = 36
 _ENTRY_COLUMNS: Final = 9
 _FIRST: Final = 1  # the generation of a run that its starting node owns
 
 
 def is_usual(flush: Flush) -> bool:
     """Return whether the flush has only starts, entries and ends."""
-    return is_plain(flush) and not flush.links and not flush.letters
+    return is_plain(flush) and not flush.links and not flush.letters and not flush.audits
 
 
 def is_plain(flush: Flush) -> bool:
@@ -108,7 +111,7 @@ def only_entries(flush: Flush) -> bool:
 
 def only_linked(flush: Flush) -> bool:
     """Return whether the flush has only journal entries and claims of links."""
-    return bool(flush.links) and not (flush.starts or flush.ends or flush.letters) and is_plain(flush)
+    return bool(flush.links) and not (flush.starts or flush.ends or flush.letters or flush.audits) and is_plain(flush)
 
 
 def entry_columns(entries: Sequence[Entry]) -> Columns:
@@ -172,6 +175,7 @@ def _checked_columns(flush: Flush, parks: dict[bytes, Park], ends: dict[bytes, E
             *_start_row(start, parks.get(start.id), ends.get(start.id)),
             start.origin_kind, start.fired_by, start.check, start.active_key,
             *_stage(start, parks.get(start.id), ends.get(start.id)),
+            start.principal, start.via, start.correlation, _seal(start, ends.get(start.id)),
         )
         for start in starts
     ]  # fmt: skip
@@ -180,7 +184,7 @@ def _checked_columns(flush: Flush, parks: dict[bytes, Park], ends: dict[bytes, E
 
 def _end_columns(flush: Flush, ends: dict[bytes, End]) -> Columns:
     kept = {start.id for start in flush.starts if start.owned}
-    return _columns([_end_row(end) for run, end in ends.items() if run not in kept], 6)
+    return _columns([_end_row(end) for run, end in ends.items() if run not in kept], 7)
 
 
 def _start_row(start: NewRun, park: Park | None, end: End | None) -> tuple[Any, ...]:
@@ -206,7 +210,12 @@ def _start_row(start: NewRun, park: Park | None, end: End | None) -> tuple[Any, 
 
 
 def _end_row(end: End) -> tuple[Any, ...]:
-    return end.run, end.generation, end.status, end.ended_at, _text(end.output), end.error
+    return end.run, end.generation, end.status, end.ended_at, _text(end.output), end.error, end.seal
+
+
+def _seal(start: NewRun, end: End | None) -> bytes | None:
+    """Return the seal of a run that ends in the flush that starts it."""
+    return end.seal if end is not None and start.owned and end.generation == _FIRST else None
 
 
 def _callback_columns(flush: Flush, ends: dict[bytes, End]) -> Columns:
@@ -257,11 +266,12 @@ def linked_columns(flush: Flush) -> Columns:
 
 
 def more_columns(flush: Flush, *, again: bool, checked: bool) -> Columns:
-    """Return every array of flush.sql, with those of links and dead letters."""
+    """Return every array of flush.sql, with those of links, dead letters and rows of the audit."""
     return [
         *flush_columns(flush, again=again, checked=checked),
         *_link_columns(flush.sorted_links()),
         *_letter_columns(flush.letters),
+        *_columns([(run, *row) for run, row in flush.audits], 14),
     ]
 
 

@@ -36,19 +36,23 @@ started as (
 started as (
   insert into run (id, tenant, workflow, version, status, trigger, input, opening, owner, epoch, wake_at, expires_at,
                    queue, priority, code, request_id, request_hash, hero_type, hero_id, labels, origin, parent,
-                   started_at, ended_at, output, error, origin_kind, fired_by, active_key, stage, stage_step, stage_epoch)
+                   started_at, ended_at, output, error, origin_kind, fired_by, active_key, stage, stage_step, stage_epoch,
+                   principal, via, correlation, seal)
   select t.id, t.tenant, t.workflow, t.version, t.status, t.trigger, t.input, t.opening, case when t.owned then $1 end,
          t.epoch, t.wake_at, t.expires_at, t.queue, t.priority, t.code, t.request_id, t.request_hash, t.hero_type,
          t.hero_id, t.labels, t.origin, t.parent, t.started_at, t.ended_at, t.output, t.error, t.origin_kind, t.fired_by,
-         t.active_key, t.stage, t.stage_step, t.epoch
+         t.active_key, t.stage, t.stage_step, t.epoch, t.principal, t.via, t.correlation,
+         t.seal
   from fence, unnest($?::uuid[], $?::int[], $?::uuid[], $?::int[], $?::text[], $?::text[], $?::text[], $?::text[],
                      $?::bool[], $?::int[], $?::timestamptz[], $?::timestamptz[], $?::text[], $?::int[],
                      $?::text[], $?::text[], $?::bytea[], $?::text[], $?::text[], $?::text[], $?::uuid[],
                      $?::uuid[], $?::timestamptz[], $?::timestamptz[], $?::text[], $?::text[], $?::text[],
-                     $?::uuid[], $?::int[], $?::text[], $?::text[], $?::text[]) with ordinality
+                     $?::uuid[], $?::int[], $?::text[], $?::text[], $?::text[], $?::text[], $?::text[],
+                     $?::text[], $?::bytea[]) with ordinality
        as t(id, tenant, workflow, version, status, trigger, input, opening, owned, epoch, wake_at, expires_at, queue,
             priority, code, request_id, request_hash, hero_type, hero_id, labels, origin, parent, started_at, ended_at,
-            output, error, origin_kind, fired_by, check_, active_key, stage, stage_step, place)
+            output, error, origin_kind, fired_by, check_, active_key, stage, stage_step, principal, via,
+            correlation, seal, place)
   -- No `exists`: the planner would read every workflow once instead of looking up each. `check_` is a StartCheck.
   where (t.check_ = 0 or (
       select true from workflow w where w.id = t.workflow and w.deleted_at is null
@@ -123,9 +127,10 @@ parked as (
 -- part ended
 ended as (
   update run r
-  set owner = null, wake_at = null, status = t.status, ended_at = t.ended_at, output = t.output, error = t.error
-  from fence, unnest($?::uuid[], $?::int[], $?::text[], $?::timestamptz[], $?::text[], $?::text[])
-       as t(run, generation, status, ended_at, output, error)
+  set owner = null, wake_at = null, status = t.status, ended_at = t.ended_at, output = t.output, error = t.error,
+      seal = t.seal
+  from fence, unnest($?::uuid[], $?::int[], $?::text[], $?::timestamptz[], $?::text[], $?::text[], $?::bytea[])
+       as t(run, generation, status, ended_at, output, error, seal)
   where r.id = t.run and r.owner is not distinct from $1 and r.epoch = t.generation and r.ended_at is null
   returning r.id
 )
@@ -181,6 +186,18 @@ linked as (
   order by t.place
   on conflict (tenant, system, type, id) do nothing
   returning tenant, system, type, id, run
+)
+
+-- part audited
+audited as (
+  insert into audit (id, tenant, at, actor, via, action, kind, object, outcome, reason, address, correlation, detail)
+  select t.id, t.tenant, t.at, t.actor, t.via, t.action, t.kind, t.object, t.outcome, t.reason, t.address, t.correlation,
+         t.detail
+  from fence, unnest($?::uuid[], $?::uuid[], $?::int[], $?::timestamptz[], $?::text[], $?::text[], $?::text[],
+                     $?::text[], $?::text[], $?::text[], $?::text[], $?::text[], $?::text[], $?::text[])
+       as t(run, id, tenant, at, actor, via, action, kind, object, outcome, reason, address, correlation, detail)
+  /*checked where t.run not in (select id from refused) */
+  on conflict (id) do nothing
 )
 
 -- part lettered

@@ -7,7 +7,8 @@ from typing import Final
 from detent.clock import Clock
 from detent.instant import SECOND
 from detent.run.status import UNCOMPLETED
-from detent.store.rows import CONTINUED, FORWARDED, Finding, MessageKind, Orphan
+from detent.store.list_rows import Orphan
+from detent.store.rows import CONTINUED, FORWARDED, Finding, MessageKind
 from detent.store.sql.postgres import partitions
 from detent.store.sql.postgres.connection import Connection, PostgresAccess
 from detent.store.sql.postgres.migration import stored_revision

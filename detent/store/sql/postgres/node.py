@@ -192,7 +192,7 @@ class PostgresNodes(SharedNodeVerbs):
         checked = is_checked(flush)
         if is_usual(flush):
             statement, columns = (CHECKED_USUAL if checked else USUAL), usual_columns(flush, checked=checked)
-        elif flush.links or flush.letters:
+        elif flush.links or flush.letters or flush.audits:
             statement = CHECKED_MORE if checked else MORE
             columns = more_columns(flush, again=again, checked=checked)
         else:

@@ -8,9 +8,10 @@ from typing import Final
 
 import msgspec
 
+from detent.store.audit import AuditRow, unwritten_audit
 from detent.store.rows import Delivery, MessageKind, Receipt
 from detent.store.sql.compiler import Values
-from detent.store.sql.sqlite.connection import SqliteAccess
+from detent.store.sql.sqlite.connection import SqliteAccess, add_audit
 from detent.store.sql.sqlite.node import Bytes, ids
 from detent.store.sql.verbs import SharedVerbs
 
@@ -57,9 +58,13 @@ class SqliteCommandStore(SharedVerbs):
     ) -> tuple[Receipt, bool]:
         at = self._access.time()
         values = {"run": run, "step": step, "message_id": message_id, "now": now or at, "at": at, "data": data.decode()}
+        audit = unwritten_audit()
+        row = None if audit is None else audit.row()
         while True:
-            answer = await self._access.write(lambda db: _receive(db, values))
+            answer = await self._access.write(lambda db: _receive(db, values, row))
             if answer:
+                if audit is not None:
+                    audit.is_written = True
                 return Receipt(answer), False
             refusal = await self._refusal(run, step, message_id, now or at)
             if refusal:
@@ -72,20 +77,22 @@ class SqliteCommandStore(SharedVerbs):
 
     async def send(self, tenant: int, run: bytes, kind: MessageKind, data: bytes) -> bool:
         values = {"tenant": tenant, "run": run, "kind": str(kind), "data": data.decode(), "at": self._access.time()}
-        return await self._access.write(lambda db: db.execute(SEND, values).rowcount > 0)
+        return await self._access.change(lambda db: db.execute(SEND, values).rowcount > 0)
 
     async def send_many(self, tenant: int, runs: Sequence[bytes], kind: MessageKind, data: bytes) -> set[bytes]:
         rows, packed = ids(runs)
         values = {"tenant": tenant, "kind": str(kind), "data": data.decode(), "at": self._access.time()}
         given = {**values, "rows": rows, "bytes": packed}
-        return await self._access.write(lambda db: {row[0] for row in db.execute(SEND_MANY, given).fetchall()})
+        return await self._access.change(lambda db: {row[0] for row in db.execute(SEND_MANY, given).fetchall()})
 
 
-def _receive(db: sqlite3.Connection, values: Values) -> str | None:
+def _receive(db: sqlite3.Connection, values: Values, audit: AuditRow | None) -> str | None:
     db.execute("begin immediate")
     row = db.execute(RECEIVE, values).fetchall()
     if row:
         db.execute(POST, {**values, "tenant": row[0][0]})
+        if audit is not None:
+            add_audit(db, audit)
     db.execute("commit")
     return row[0][1] if row else None
 

@@ -18,8 +18,9 @@ from sqlalchemy.dialects import sqlite
 
 from detent.clock import Clock
 from detent.errors import CommitUnknown, StoreBusy, StoreError, StoreFull, StoreInUse
+from detent.store.audit import AuditRow, unwritten_audit
 from detent.store.sql import schema
-from detent.store.sql.access import Rows, Script, SqlAccess
+from detent.store.sql.access import ADD_AUDIT, Rows, Script, SqlAccess
 from detent.store.sql.compiler import Values, compiled, read_sql
 from detent.store.sql.schema import REVISION, StoredRevision
 from detent.store.sql.sqlite.lock import FileLock
@@ -261,7 +262,7 @@ class SqliteAccess(SqlAccess):
     async def query(self, clause: ClauseElement, values: Values) -> Rows:
         return await self._reader.call(lambda db: _fetch(db, clause, values))
 
-    async def run_script(self, begin: Callable[[], Script[T]]) -> T:
+    async def run_transaction(self, begin: Callable[[], Script[T]]) -> T:
         def work(db: sqlite3.Connection) -> T:
             script, rows = begin(), None
             db.execute("begin immediate")
@@ -275,6 +276,26 @@ class SqliteAccess(SqlAccess):
                 rows = _fetch(db, clause, values)
 
         return await self.write(work)
+
+    async def change(self, work: Work[T]) -> T:
+        """Run one statement that commits by itself. If it returns something and the command is audited, its row is
+        written in the same transaction."""
+        audit = unwritten_audit()
+        if audit is None:
+            return await self.write(work)
+        row = audit.row()
+
+        def both(db: sqlite3.Connection) -> T:
+            db.execute("begin immediate")
+            result = work(db)
+            if result:
+                add_audit(db, row)
+            db.execute("commit")
+            return result
+
+        result = await self.write(both)
+        audit.is_written = bool(result)
+        return result
 
     async def read(self, work: Work[T]) -> T:
         return await self._reader.call(work)
@@ -311,6 +332,11 @@ class SqliteAccess(SqlAccess):
         blocked = checkpoint(connection)
         # A reader that stays would make every flush try in vain. So try again only when as much has been added again.
         self._checkpoint_at = (self._log_size() if blocked else 0) + CHECKPOINT_BYTES
+
+
+def add_audit(db: sqlite3.Connection, row: AuditRow) -> None:
+    """Write a row of the audit, unless it exists."""
+    _fetch(db, ADD_AUDIT, row._asdict())
 
 
 def _fetch(db: sqlite3.Connection, clause: ClauseElement, values: Values) -> Rows:

@@ -14,7 +14,7 @@ create temp trigger flush_everything instead of insert on flush begin
 
   insert into run (id, workflow, origin, parent, request_hash, input, opening, owner, epoch, tenant, version, status,
                    "trigger", wake_at, expires_at, queue, priority, code, request_id, hero_type, hero_id, labels, started_at,
-                   origin_kind, fired_by, active_key, stage, stage_step, stage_epoch)
+                   origin_kind, fired_by, active_key, stage, stage_step, stage_epoch, principal, via, correlation)
   select substr(new.bytes, value ->> 0, 16), substr(new.bytes, value ->> 1, 16), substr(new.bytes, value ->> 2, 16),
          substr(new.bytes, value ->> 3, 16), substr(new.bytes, value ->> 4, value ->> 5),
          cast(substr(new.bytes, value ->> 6, value ->> 7) as text), cast(substr(new.bytes, value ->> 8, value ->> 9) as text),
@@ -22,7 +22,8 @@ create temp trigger flush_everything instead of insert on flush begin
          value ->> 15, value ->> 16, value ->> 17, value ->> 18, value ->> 19, value ->> 20, value ->> 21, value ->> 22,
          value ->> 23, value ->> 24, iif(new.checked, value ->> 25, null),
          iif(new.checked, substr(new.bytes, value ->> 26, 16), null), iif(new.checked, value ->> 28, null),
-         iif(new.checked, value ->> 29, null), iif(new.checked, value ->> 30, null), iif(new.checked, value ->> 10, null)
+         iif(new.checked, value ->> 29, null), iif(new.checked, value ->> 30, null), iif(new.checked, value ->> 10, null),
+         iif(new.checked, value ->> 31, null), iif(new.checked, value ->> 32, null), iif(new.checked, value ->> 33, null)
   from json_each(new.starts)
   where (not new.again or not exists (select 1 from run where id = substr(new.bytes, value ->> 0, 16)))
     and (not new.checked or not value ->> 27 or exists (
@@ -81,7 +82,8 @@ create temp trigger flush_everything instead of insert on flush begin
     and ended_at is null;
 
   update run set owner = null, wake_at = null, status = given.value ->> 2, ended_at = given.value ->> 3,
-                 output = cast(substr(new.bytes, given.value ->> 4, given.value ->> 5) as text), error = given.value ->> 6
+                 output = cast(substr(new.bytes, given.value ->> 4, given.value ->> 5) as text), error = given.value ->> 6,
+                 seal = substr(new.bytes, given.value ->> 7, given.value ->> 8)
   from json_each(new.ends) given
   where run.id = substr(new.bytes, given.value ->> 0, 16) and +owner = new.node and epoch = given.value ->> 1
     and ended_at is null;

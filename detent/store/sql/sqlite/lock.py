@@ -41,11 +41,13 @@ class FileLock:
         self._file = file
         self.announce(None)
 
-    def announce(self, url: str | None) -> None:
-        """Write the pid of this process and the address at which it answers into the lock file."""
+    def announce(self, url: str | None, key: str | None = None) -> None:
+        """Write the pid of this process, the address at which it answers and the key for it into the lock file.
+
+        Only the owner of the file can read it."""
         if self._file is None:
             return
-        note = json.dumps({"pid": os.getpid(), "url": url}).encode()
+        note = json.dumps({"pid": os.getpid(), "url": url, "key": key}).encode()
         os.ftruncate(self._file, 0)
         os.pwrite(self._file, note, 0)
 
@@ -59,6 +61,7 @@ class FileLock:
             "one engine writes to a SQLite file at a time",
             pid=pid,
             url=url,
+            key=note.get("key"),
         )
 
     def release(self) -> None:
@@ -74,15 +77,17 @@ class FileLock:
             return {}
         return note if isinstance(note, dict) else {}
 
-    def url(self) -> str | None:
-        """Return the address of the process that has the file.
+    def server(self) -> tuple[str, str | None] | None:
+        """Return the address of the process that has the file, and the key for it.
 
         Return `None` if no process has it, or if that process has announced no address. It is also `None` where the
         operating system does not list the holders of locks. Then only an attempt to take the lock shows whether it is
         free."""
         note = self._read()
-        pid, url = note.get("pid"), note.get("url")
-        return url if isinstance(url, str) and self._is_held_by(pid) else None
+        pid, url, key = note.get("pid"), note.get("url"), note.get("key")
+        if not isinstance(url, str) or not self._is_held_by(pid):
+            return None
+        return url, key if isinstance(key, str) else None
 
     def _is_held_by(self, pid: object) -> bool:
         try:

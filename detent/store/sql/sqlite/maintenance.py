@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from detent.run.status import UNCOMPLETED
-from detent.store.rows import CONTINUED, FORWARDED, Finding, MessageKind, Orphan
+from detent.store.list_rows import Orphan
+from detent.store.rows import CONTINUED, FORWARDED, Finding, MessageKind
 from detent.store.sql.schema import StoredRevision, describe
 from detent.store.sql.sqlite.connection import (
     CHECKPOINT_BYTES,

@@ -31,7 +31,7 @@ from detent.store.rows import (
     released_key,
 )
 from detent.store.sql.compiler import in_order, is_checked, read_sql, successors
-from detent.store.sql.sqlite.connection import SqliteAccess, Work
+from detent.store.sql.sqlite.connection import SqliteAccess, Work, add_audit
 from detent.store.sql.verbs import WINDOW, SharedNodeVerbs, encoded, entry, mail, offered
 
 # A flush becomes the arguments of one statement: JSON for small values, one blob for ids and payloads.
@@ -118,12 +118,16 @@ def _start(start: NewRun, packed: Bytes, checked: bool) -> Row:
         start.active_key,
         start.stage,
         start.stage_step,
+        start.principal,
+        start.via,
+        start.correlation,
     )
 
 
 def _end(end: End, packed: Bytes) -> Row:
     return (
         packed.place(end.run), end.generation, end.status, end.ended_at, *packed.span(end.output), end.error,
+        *packed.span(end.seal),
     )  # fmt: skip
 
 
@@ -170,7 +174,7 @@ TAKE: Final = """
 update run set owner = :node, epoch = epoch + 1, stage = null, stage_step = null
 where id in (select substr(:bytes, value, 16) from json_each(:places))
 returning id, tenant, workflow, version, status, input, opening, epoch, 0, expires_at, wake_at, queue, priority,
-          started_at, parent, hero_type, hero_id"""
+          started_at, parent, hero_type, hero_id, principal, via, correlation"""
 REFUSED: Final = "select id from refused"
 PASS_KEY: Final = """
 update run set active_key = ? where id = ? and tenant = ? and active_key = ? and +owner = ? and ended_at is null"""
@@ -285,13 +289,16 @@ class SqliteNodes(SharedNodeVerbs):
             refused = frozenset(row[0] for row in db.execute(REFUSED)) if checked else frozenset()
             if letters:
                 db.executemany(LETTER, letters)
+            for run, row in flush.audits:
+                if run not in refused:
+                    add_audit(db, row)
             if links is None:
                 return Flushed(now, expired, refused)
             linked = [(row[:4], row[4]) for row in db.execute(LINK, links).fetchall()]
             return Flushed(now, expired, refused, flush.unlinked(linked))
 
         if not successor_starts and not continued:
-            return await self._access.write((lambda db: _whole(db, work)) if links or letters else work)
+            return await self._access.write((lambda db: _whole(db, work)) if links or letters or flush.audits else work)
 
         def forwarding(db: sqlite3.Connection) -> Flushed | None:
             db.executemany(FORWARD, continued)

@@ -19,6 +19,6 @@ class SqliteStore(SqlStore):
         self.access = access = SqliteAccess(Path(path), clock, role=role)
         super().__init__(access, SqliteNodes(access, clock), SqliteCommandStore(access), SqliteMaintenance(access))
 
-    def announce(self, url: str) -> None:
-        """Publish the address of this engine to other processes."""
-        self.access.lock.announce(url)
+    def announce(self, url: str, key: str) -> None:
+        """Publish the address of this engine, and the key for it, to other processes of this user."""
+        self.access.lock.announce(url, key)

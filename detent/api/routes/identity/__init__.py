@@ -1,0 +1,1 @@
+"""Routes of identities: keys, logins, people and sessions."""

@@ -1,0 +1,1 @@
+"""Routes of sealed values: secrets and credentials."""

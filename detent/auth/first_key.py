@@ -1,0 +1,79 @@
+"""The first key of an installation: it exists before any caller does, so the server makes it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, Protocol
+
+from detent.auth.caller import local_caller
+from detent.auth.keys import make_key
+from detent.auth.scopes import Role
+from detent.errors import InvalidInput, Problem
+from detent.store.auth import KeyStore, NewKey
+from detent.store.identity.people import PersonStore
+
+NAME: Final = "first"
+#: The setting that has the id of the first key. Of several nodes, the one that stores it makes the key.
+_SETTING: Final = "first_key"
+
+
+class FirstKeyStore(KeyStore, PersonStore, Protocol):
+    """What the first key needs of a store."""
+
+    async def setting(self, name: str, default: str) -> str: ...
+
+
+async def is_needed(store: FirstKeyStore) -> bool:
+    """Return whether the database has neither a key nor a person, so that no caller can be known."""
+    tenant = local_caller("detent").tenant
+    return not await store.keys(tenant, limit=1) and not await store.people(tenant, limit=1)
+
+
+async def make_first_key(store: FirstKeyStore, file: Path | None = None) -> str | None:
+    """Create the first key and return it. Return `None` if another node makes it, or has made it.
+
+    With `file` the key is written there, readable by its owner only. Raise InvalidInput if that is not possible."""
+    made = make_key()
+    new = NewKey(
+        id=made.id,
+        tenant=local_caller("detent").tenant,
+        name=NAME,
+        hash=made.hash,
+        role=Role.INSTANCE_ADMIN,
+        scopes=None,
+        workflows=None,
+        created_by="detent serve",
+        expires_at=None,
+    )
+    with _written(file, made.key) as keep:
+        if await store.setting(_SETTING, made.id) != made.id:
+            return None
+        await store.add_key(new)
+        keep.append(made.key)
+    return made.key
+
+
+@contextmanager
+def _written(file: Path | None, key: str) -> Iterator[list[str]]:
+    """Write a key into a new file. Remove the file at the end, unless the block has put the key into the list."""
+    keep: list[str] = []
+    if file is None:
+        yield keep
+        return
+    try:
+        number = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(number, "w", encoding="utf-8") as out:
+            out.write(f"{key}\n")
+            out.flush()
+            os.fsync(out.fileno())
+    except OSError as error:
+        why = "it exists, and the database has no key; remove it" if file.exists() else error.strerror or str(error)
+        raise InvalidInput("invalid settings", [Problem("admin_key_file", f"cannot write {file}: {why}")]) from None
+    try:
+        yield keep
+    finally:
+        if not keep:
+            file.unlink(missing_ok=True)

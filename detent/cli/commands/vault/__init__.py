@@ -1,0 +1,1 @@
+"""Commands on sealed values: secrets and credentials."""

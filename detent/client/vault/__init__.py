@@ -1,0 +1,1 @@
+"""The operations on sealed values: secrets and credentials. None of them returns a value."""

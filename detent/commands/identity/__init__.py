@@ -1,0 +1,1 @@
+"""The commands on identities: keys, people and their sessions."""

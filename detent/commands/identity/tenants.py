@@ -1,0 +1,144 @@
+"""Tenants: create, suspend, resume, export and delete them. Only a caller with `tenants:manage` may do this.
+
+A suspended tenant may not ask anything, and its triggers do not fire. Runs that were accepted before go on to their
+end, and callbacks of them are received. Only a suspended tenant can be deleted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from typing import Any, Final
+
+import msgspec
+
+from detent.auth.scopes import Scope
+from detent.commands.context import CommandPart, encoder
+from detent.errors import Conflict, InvalidInput, NotFound, Problem
+from detent.run.status import OPEN
+from detent.store.rows import MessageKind, RunCriteria
+from detent.store.tenants import TenantRow, TenantStatus
+
+LONGEST_NAME: Final = 63
+_NAME: Final = re.compile(r"[a-z][a-z0-9-]*")
+_BATCH: Final = 500
+#: Columns that no export has: hashes of keys, passwords and sealed values.
+_SECRET_COLUMNS: Final = frozenset({"hash", "password", "sealed"})
+#: How long a deletion waits for the runs that it has cancelled, in seconds.
+_PATIENCE: Final = 20.0
+_PAUSE: Final = 0.2
+_ROOT: Final = "default"
+
+
+class TenantCommands(CommandPart):
+    """The tenants of the installation."""
+
+    async def create(self, name: str) -> TenantRow:
+        """Create an active tenant. Raise Conflict if the name is taken."""
+        self._caller.require(Scope.TENANTS)
+        if len(name) > LONGEST_NAME or not _NAME.fullmatch(name):
+            rule = f"must be at most {LONGEST_NAME} small letters, digits and '-', and begin with a letter"
+            raise InvalidInput("the tenant cannot be created", [Problem("name", f"{name[:80]!r} {rule}")])
+        made = await self._store.add_tenant(name, None)
+        if made is None:
+            raise Conflict(f"there is a tenant {name!r} already")
+        return made
+
+    async def get(self, name: str) -> TenantRow:
+        """Return a tenant by its name. Raise NotFound."""
+        self._caller.require(Scope.TENANTS)
+        row = await self._store.tenant(name) if len(name) <= LONGEST_NAME else None
+        if row is None:
+            raise NotFound(f"there is no tenant {name[:80]!r}")
+        return row
+
+    async def list_all(self, *, limit: int, after: str | None = None) -> list[TenantRow]:
+        """Return tenants by name, those after `after`."""
+        self._caller.require(Scope.TENANTS)
+        return await self._store.tenants(limit=limit, after=after)
+
+    async def suspend(self, name: str) -> TenantRow:
+        """Suspend a tenant. Every node refuses its callers within two seconds."""
+        row = await self._changeable(name)
+        return await self._change(row, TenantStatus.SUSPENDED)
+
+    async def resume(self, name: str) -> TenantRow:
+        """Let a suspended tenant go on. Its schedules take up as their `missed` says."""
+        return await self._change(await self.get(name), TenantStatus.ACTIVE)
+
+    async def export(self, name: str) -> AsyncIterator[bytes]:
+        """Return everything that a tenant has as JSON lines: the name of a table, and a row. Ids are hexadecimal."""
+        row = await self.get(name)
+        return self._lines(row)
+
+    async def delete(self, name: str, *, confirm: str) -> int:
+        """Delete a suspended tenant with all it has. Return how many rows were deleted.
+
+        Open runs are cancelled first. Raise Conflict if they have not ended after a while; ask again then."""
+        row = await self._changeable(name)
+        if confirm != row.name:
+            raise InvalidInput("the tenant cannot be deleted", [Problem("confirm", f"must be its name, {row.name!r}")])
+        if row.status != TenantStatus.SUSPENDED:
+            raise Conflict(f"the tenant {row.name!r} is active; suspend it first")
+        await self._end_runs(row)
+        deleted = 0
+        while count := await self._store.wipe_tenant(row.id, limit=_BATCH):
+            deleted += count
+        if not await self._store.drop_tenant(row.id):
+            raise Conflict(f"the tenant {row.name!r} was resumed while it was deleted")
+        return deleted
+
+    async def _changeable(self, name: str) -> TenantRow:
+        row = await self.get(name)
+        if row.name == _ROOT:
+            raise Conflict("the tenant 'default' cannot be suspended or deleted: every installation has it")
+        if row.id == self._tenant:
+            raise Conflict(f"{self._caller.name!r} is of the tenant {row.name!r} itself; ask as another tenant")
+        return row
+
+    async def _change(self, row: TenantRow, status: TenantStatus) -> TenantRow:
+        changed = await self._store.change_tenant(row.id, status=status)
+        if changed is None:
+            raise NotFound(f"there is no tenant {row.name!r} any more")
+        return changed
+
+    async def _lines(self, row: TenantRow) -> AsyncIterator[bytes]:
+        yield _line("tenant", row._asdict())
+        for table in self._store.owned_tables():
+            after = None
+            while True:
+                rows, after = await self._store.owned_rows(row.id, table, limit=_BATCH, after=after)
+                if rows:
+                    yield b"".join(_line(table, one) for one in rows)
+                if after is None:
+                    break
+
+    async def _end_runs(self, row: TenantRow) -> None:
+        """Cancel the open runs of a tenant and wait until they have ended."""
+        opened = RunCriteria(statuses=tuple(sorted(OPEN)))
+        data = encoder.encode({"by": self._caller.name})
+        until = asyncio.get_running_loop().time() + _PATIENCE
+        asked: set[bytes] = set()
+        while rows := await self._store.runs(row.id, limit=_BATCH, where=opened, oldest_first=True):
+            new = [one.id for one in rows if one.id not in asked]
+            for run in new:
+                await self._store.send(row.id, run, MessageKind.CANCEL, data)
+            asked.update(new)
+            if new:
+                self._context.nudge()
+            elif asyncio.get_running_loop().time() > until:
+                raise Conflict(
+                    f"{len(rows)} runs of the tenant {row.name!r} are cancelled and have not ended yet; "
+                    "ask again when they have, and see that a node is at work"
+                )
+            await asyncio.sleep(_PAUSE)
+
+
+def _line(table: str, row: Any) -> bytes:
+    shown = {name: _shown(value) for name, value in row.items() if name not in _SECRET_COLUMNS}
+    return msgspec.json.encode({"table": table, "row": shown}) + b"\n"
+
+
+def _shown(value: Any) -> Any:
+    return value.hex() if isinstance(value, bytes) else value

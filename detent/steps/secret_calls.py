@@ -1,0 +1,107 @@
+"""Attempts of steps that send secrets: open them at the last moment, and redact what comes back.
+
+The executor of the step gets a call with plain values. What came before it (planner, journal, views) has seen names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine, Iterable
+from typing import Any, Final
+
+import msgspec
+
+from detent.errors import NoEncryptionKey
+from detent.expressions import EvaluationError, unsealed
+from detent.graph.model import StepKind
+from detent.run.call import BoundSecret, StepCall
+from detent.run.outcomes import (
+    EMPTY_RESULT,
+    SEALED,
+    Cancel,
+    Done,
+    Fail,
+    Finish,
+    Outcome,
+    Pause,
+    Reattempt,
+    Skip,
+    StepError,
+)
+from detent.steps.protocol import StepExecutor
+from detent.vault.hosts import HostRules
+from detent.vault.redaction import MASK, Redactor
+from detent.vault.secrets import OpenSecret, SecretOpener, SecretUnavailable
+
+TEMPLATE_ERROR: Final = "template_error"
+_HOST: Final = "secret_host"
+#: What is shown of a sealed result as it is. Everything else is `***`.
+_SHOWN: Final = ("status_code", "truncated")
+
+
+async def run_with_secrets(
+    secrets: SecretOpener, executor: StepExecutor, call: StepCall, names: Iterable[str]
+) -> Outcome:
+    """Open the secrets of a call, then run the attempt. Every failure is a Fail."""
+    try:
+        opened = await secrets.open(call.tenant, names)
+        parameters = unsealed(call.parameters, {name: one.value for name, one in opened.items()})
+    except SecretUnavailable as error:
+        return Fail(StepError(error.code, error.message), retry=error.retry)
+    except EvaluationError as error:
+        return Fail(StepError(TEMPLATE_ERROR, error.message), retry=False)
+    bound = tuple(BoundSecret(one.name, one.hosts) for one in opened.values() if one.hosts)
+    if bound and not _sends_by_http(call):
+        return Fail(StepError(_HOST, _refusal(opened[bound[0].name])), retry=False)
+    work = executor.begin(msgspec.structs.replace(call, parameters=parameters, bound=bound))
+    return await work if isinstance(work, Coroutine) else work
+
+
+def _sends_by_http(call: StepCall) -> bool:
+    """Return whether every byte of the attempt goes through the HTTP executor, which knows the host of each hop."""
+    return call.kind is StepKind.HTTP or "version" in call.parameters
+
+
+def _refusal(secret: OpenSecret) -> str:
+    return (
+        f"the secret {secret.name!r} may be sent to {HostRules(secret.hosts)} only, and code could send it anywhere; "
+        "use it in an http step or a connector, or let the code read it with context.secret()"
+    )
+
+
+def sealed_outcome(secrets: SecretOpener, tenant: int, outcome: Outcome) -> Outcome:
+    """Return the outcome of a sensitive step: what is stored of its result is sealed, and shown as `***`."""
+    if not isinstance(outcome, Done | Fail | Skip | Finish) or outcome.result == EMPTY_RESULT:
+        return outcome
+    try:
+        box = secrets.seal_result(tenant, outcome.result)
+    except NoEncryptionKey as error:
+        return Fail(StepError(error.code, f"the result of a sensitive step cannot be sealed: {error}"), retry=False)
+    known = msgspec.json.decode(outcome.result)
+    shown = {key: _shown(key, value) for key, value in known.items() if value is not None}
+    return msgspec.structs.replace(outcome, result=msgspec.json.encode({**shown, SEALED: box}))
+
+
+def _shown(key: str, value: Any) -> Any:
+    return value if key in _SHOWN else {} if key == "headers" else MASK
+
+
+def redacted(outcome: Outcome, redactor: Redactor) -> Outcome:
+    """Return an outcome without the values of secrets; the same object if it has none."""
+    changes: dict[str, Any] = {}
+    if isinstance(outcome, Done | Fail | Skip | Finish):
+        result = redactor.json(outcome.result)
+        if result is not outcome.result:
+            changes["result"] = result
+    if isinstance(outcome, Fail | Skip | Reattempt | Cancel | Pause) and outcome.error is not None:
+        error = redacted_error(outcome.error, redactor)
+        if error is not outcome.error:
+            changes["error"] = error
+    if isinstance(outcome, Cancel | Pause):
+        changes["reason"] = redactor.text(outcome.reason)
+    return msgspec.structs.replace(outcome, **changes) if changes else outcome
+
+
+def redacted_error(error: StepError, redactor: Redactor) -> StepError:
+    """Return an error without the values of secrets; the same object if it has none."""
+    clean = StepError(redactor.text(error.code), redactor.text(error.message), redactor.value(error.detail))
+    return error if clean == error else clean

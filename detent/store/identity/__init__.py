@@ -1,0 +1,1 @@
+"""Identities in the store: rows and verbs of people, sessions and handshakes."""

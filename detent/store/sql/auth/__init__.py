@@ -1,0 +1,1 @@
+"""Who may ask, and what was asked: keys, people, sessions and the audit, the same on every SQL database."""

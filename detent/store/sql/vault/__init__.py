@@ -1,0 +1,1 @@
+"""Sealed values: secrets and credentials, the same on every SQL database."""

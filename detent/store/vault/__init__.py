@@ -1,0 +1,1 @@
+"""Sealed values: their rows, and the verbs of a store for them."""
