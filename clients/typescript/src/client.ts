@@ -6,11 +6,13 @@ import type {
   EntityEventReceipt,
   EventReceipt,
   Json,
+  Me,
   Resource,
   RuleMatch,
   Started,
 } from "./documents.js";
 import { type AnswerOf, type BodyOf, Http, type Method, type Options, type Parts, type PathOf, type QueryOf } from "./http.js";
+import { Keys } from "./keys.js";
 import { newId } from "./ids.js";
 import { from, pages } from "./paging.js";
 import { ActionTemplates, Alerts, Entities, Rules } from "./rules.js";
@@ -30,6 +32,7 @@ export class Detent {
   readonly triggers: Triggers;
   readonly connectors: Connectors;
   readonly deadLetters: DeadLetters;
+  readonly keys: Keys;
   readonly workflowTemplates: WorkflowTemplates;
   readonly documentTemplates: DocumentTemplates;
   readonly rules: Rules;
@@ -45,12 +48,18 @@ export class Detent {
     this.triggers = new Triggers(this.#http);
     this.connectors = new Connectors(this.#http);
     this.deadLetters = new DeadLetters(this.#http);
+    this.keys = new Keys(this.#http);
     this.workflowTemplates = new WorkflowTemplates(this.#http);
     this.documentTemplates = new DocumentTemplates(this.#http);
     this.rules = new Rules(this.#http);
     this.entities = new Entities(this.#http);
     this.alerts = new Alerts(this.#http);
     this.actionTemplates = new ActionTemplates(this.#http);
+  }
+
+  /** Who asks, what it may do, and what the server is. */
+  async me(): Promise<Me> {
+    return (await this.#http.call("get", "/api/v1/me")).data;
   }
 
   /** Start a run of a workflow. When this returns, it is on disk and will come to an end. */

@@ -54,6 +54,12 @@ export type StepDetail = Schemas["StepDetail"];
 export type WaitItem = Schemas["WaitItem"];
 /** A resource of another system that belongs to a run. */
 export type Resource = Schemas["ResourceDocument"];
+/** A key of the API, without the key itself. */
+export type Key = Schemas["KeyDocument"];
+/** A key that was created now, with the key itself. */
+export type CreatedKey = Schemas["CreatedKeyDocument"];
+/** Who asks, what it may do, and what the server is. */
+export type Me = Schemas["MeDocument"];
 /** What Detent gave up: a step, a run, a firing or an event. */
 export type DeadLetter = Schemas["LetterDocument"];
 /** A rule with its actions, edges and layout. */

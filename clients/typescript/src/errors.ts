@@ -43,7 +43,9 @@ export interface Facts {
 
 /** The request is not right; `problems` says where. */
 export class InvalidArgument extends DetentError {}
-/** Not allowed from there. */
+/** The request has no valid key: set the option `key` or DETENT_KEY; `detent keys create` makes one. */
+export class Unauthenticated extends DetentError {}
+/** The caller may not do this, or not from there. */
 export class PermissionDenied extends DetentError {}
 /** Not found. */
 export class NotFound extends DetentError {}
@@ -82,6 +84,7 @@ export class ConnectionFailed extends DetentError {}
 
 const KINDS: Readonly<Record<number, typeof DetentError>> = {
   400: InvalidArgument,
+  401: Unauthenticated,
   403: PermissionDenied,
   404: NotFound,
   409: Conflict,

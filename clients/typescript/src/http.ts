@@ -42,6 +42,8 @@ export interface Parts<M extends Method, P extends keyof paths> {
 export interface Options {
   /** Where it answers, such as `http://127.0.0.1:8080`. */
   baseUrl: string;
+  /** The key of the API, `dk_...`; that of the variable DETENT_KEY if nothing is said. */
+  key?: string;
   /** Sent with every request. */
   headers?: Record<string, string>;
   /** Seconds after which a request without an answer is given up; 30 if nothing is said. */
@@ -64,7 +66,7 @@ export class Http {
 
   constructor(options: Options) {
     this.#base = options.baseUrl.replace(/\/+$/, "");
-    this.#headers = options.headers ?? {};
+    this.#headers = identified(options.headers ?? {}, options.key ?? variable("DETENT_KEY"));
     this.#timeout = options.timeout ?? 30;
     this.#retries = options.retries ?? 3;
     this.#fetch = options.fetch ?? globalThis.fetch.bind(globalThis);
@@ -182,4 +184,16 @@ function either(one: AbortSignal, other: AbortSignal | undefined): AbortSignal {
 function given(headers: object | undefined): Record<string, string> {
   const entries = Object.entries(headers ?? {}).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries.map(([name, value]) => [name.toLowerCase(), String(value)]));
+}
+
+/** The headers with a key, unless they name a caller already. */
+function identified(headers: Record<string, string>, key: string | undefined): Record<string, string> {
+  const named = Object.keys(headers).some((name) => name.toLowerCase() === "authorization");
+  return key === undefined || key === "" || named ? headers : { ...headers, authorization: `Bearer ${key}` };
+}
+
+/** A variable of the environment, where there is one. */
+function variable(name: string): string | undefined {
+  const host = globalThis as { process?: { env?: Record<string, string | undefined> } };
+  return host.process?.env?.[name];
 }

@@ -16,6 +16,7 @@ export type {
   Rules,
   TaggedRule,
 } from "./rules.js";
+export type { Keys, NewKey, Rotation } from "./keys.js";
 export * from "./documents.js";
 export * from "./errors.js";
 export { type AnswerOf, type BodyOf, Http, type Method, type Options, type Parts, type PathOf, type QueryOf } from "./http.js";

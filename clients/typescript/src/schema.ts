@@ -11,12 +11,16 @@ export interface paths {
         /**
          * List action templates
          * @description List the action templates by name.
+         *
+         *     It needs the scope `templates:read`, which the role viewer has.
          */
         get: operations["listActionTemplates"];
         put?: never;
         /**
          * Create an action template
          * @description Store a configuration that new actions can begin with. A name that is taken is a conflict.
+         *
+         *     It needs the scope `templates:manage`, which the role editor has.
          */
         post: operations["createActionTemplate"];
         delete?: never;
@@ -35,17 +39,23 @@ export interface paths {
         /**
          * Get an action template
          * @description Return an action template.
+         *
+         *     It needs the scope `templates:read`, which the role viewer has.
          */
         get: operations["getActionTemplate"];
         /**
          * Replace an action template
          * @description Replace an action template. Rules that were made of it stay as they are.
+         *
+         *     It needs the scope `templates:manage`, which the role editor has.
          */
         put: operations["replaceActionTemplate"];
         post?: never;
         /**
          * Delete an action template
          * @description Delete an action template. Rules that were made of it stay as they are.
+         *
+         *     It needs the scope `templates:manage`, which the role editor has.
          */
         delete: operations["deleteActionTemplate"];
         options?: never;
@@ -64,6 +74,8 @@ export interface paths {
          * List action types
          * @description List the types of actions that every rule can use, with the JSON Schemas of their configs. An action of the
          *     catalog, `GET /api/v1/actions`, can be used as a type too.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["listActionTypes"];
         put?: never;
@@ -84,6 +96,8 @@ export interface paths {
         /**
          * List actions
          * @description List the actions by id, each in its newest version and without its schemas.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["listActions"];
         put?: never;
@@ -104,6 +118,8 @@ export interface paths {
         /**
          * Get an action
          * @description Return an action with the JSON Schemas of its parameters and its output.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["getAction"];
         put?: never;
@@ -126,6 +142,8 @@ export interface paths {
         /**
          * Disable an action
          * @description Forbid to publish workflows with an action. Published ones go on.
+         *
+         *     It needs the scope `workflows:manage`, which the role editor has.
          */
         post: operations["disableAction"];
         delete?: never;
@@ -146,6 +164,8 @@ export interface paths {
         /**
          * Enable an action
          * @description Allow workflows to be published with an action.
+         *
+         *     It needs the scope `workflows:manage`, which the role editor has.
          */
         post: operations["enableAction"];
         delete?: never;
@@ -164,6 +184,8 @@ export interface paths {
         /**
          * Count actions
          * @description Count the actions by connector, category and tag: the values by which their list can be narrowed.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["countActions"];
         put?: never;
@@ -184,6 +206,8 @@ export interface paths {
         /**
          * List alerts
          * @description List the alerts, newest first.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["listAlerts"];
         put?: never;
@@ -204,6 +228,8 @@ export interface paths {
         /**
          * Get an alert
          * @description Return an alert.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["getAlert"];
         put?: never;
@@ -226,6 +252,8 @@ export interface paths {
         /**
          * Acknowledge an alert
          * @description Record that you have seen an alert. The first one who does so counts. A resolved alert is a conflict.
+         *
+         *     It needs the scope `workflows:execute`, which the role operator has.
          */
         post: operations["acknowledgeAlert"];
         delete?: never;
@@ -246,8 +274,55 @@ export interface paths {
         /**
          * Resolve an alert
          * @description Record that the cause of an alert is gone. An alert that is resolved stays as it is.
+         *
+         *     It needs the scope `workflows:execute`, which the role operator has.
          */
         post: operations["resolveAlert"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the audit
+         * @description List what was changed, and what was refused, newest first. Starts of runs are not here: the document of a run has
+         *     its principal. Refused requests of one caller for one reason are one row a second, with their `count`.
+         *
+         *     It needs the scope `audit:read`, which the role admin has.
+         */
+        get: operations["listAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/audit/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export the audit
+         * @description Return all rows of a filter as JSON lines, newest first: one document in each line.
+         *
+         *     It needs the scope `audit:read`, which the role admin has.
+         */
+        get: operations["exportAudit"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -264,6 +339,8 @@ export interface paths {
         /**
          * List connectors
          * @description List the connectors by id, each in its newest version.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["listConnectors"];
         put?: never;
@@ -271,6 +348,8 @@ export interface paths {
          * Add a connector
          * @description Add a connector, or a new version of one, from a manifest in JSON or YAML. A version never changes: other content
          *     needs another version.
+         *
+         *     It needs the scope `workflows:manage`, which the role editor has.
          */
         post: operations["addConnector"];
         delete?: never;
@@ -290,6 +369,8 @@ export interface paths {
          * Get a connector
          * @description Return a connector in its newest version. `missing` names the environment variables that it needs and this
          *     process does not have.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["getConnector"];
         put?: never;
@@ -298,6 +379,8 @@ export interface paths {
          * Remove a connector
          * @description Remove a connector and return it as it was. Workflows that were published with its actions go on, and no further
          *     one can be. A connector that Detent ships can only be disabled.
+         *
+         *     It needs the scope `workflows:manage`, which the role editor has.
          */
         delete: operations["removeConnector"];
         options?: never;
@@ -315,6 +398,8 @@ export interface paths {
         /**
          * List the actions of a connector
          * @description List the actions of a connector by id, without their schemas.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["listConnectorActions"];
         put?: never;
@@ -337,6 +422,8 @@ export interface paths {
         /**
          * Disable a connector
          * @description Forbid to publish workflows with actions of a connector. Published ones go on.
+         *
+         *     It needs the scope `workflows:manage`, which the role editor has.
          */
         post: operations["disableConnector"];
         delete?: never;
@@ -357,6 +444,8 @@ export interface paths {
         /**
          * Enable a connector
          * @description Allow workflows to be published with actions of a connector.
+         *
+         *     It needs the scope `workflows:manage`, which the role editor has.
          */
         post: operations["enableConnector"];
         delete?: never;
@@ -380,6 +469,8 @@ export interface paths {
          *     ones. Without `to` that is the newest version of each action, unless its first number is another one. A workflow
          *     that the newer actions would break stays as it is, and is named with its problems. With `dry_run` nothing is
          *     written.
+         *
+         *     It needs the scope `workflows:manage`, which the role editor has.
          */
         post: operations["upgradeConnector"];
         delete?: never;
@@ -402,6 +493,8 @@ export interface paths {
          * @description Make a connector of the tools of an MCP server that is reached over HTTP. `tools` is what its `tools/list`
          *     returns; without it, Detent asks the server, as far as the egress guard allows it. With `with_token` its calls carry
          *     the token of the connector.
+         *
+         *     It needs the scope `workflows:manage`, which the role editor has.
          */
         post: operations["importMcp"];
         delete?: never;
@@ -425,8 +518,90 @@ export interface paths {
          *     document is read from `url`, as far as the egress guard allows it. For a connector that exists, the answer says what
          *     has changed and which steps of active workflows have to change. They go on with the version of the action that they
          *     pin.
+         *
+         *     It needs the scope `workflows:manage`, which the role editor has.
          */
         post: operations["importOpenapi"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/credentials": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List credentials
+         * @description List the credentials by name, with their kinds, states and hosts.
+         *
+         *     It needs the scope `secrets:manage`, which the role admin has.
+         */
+        get: operations["listCredentials"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/credentials/{credential}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a credential without what is sealed
+         * @description Return what is known of a credential. No request returns a sealed part.
+         *
+         *     It needs the scope `secrets:manage`, which the role admin has.
+         */
+        get: operations["getCredential"];
+        /**
+         * Set a credential
+         * @description Set a credential: its kind, the hosts that it may be sent to, and the parts of its kind. Runs that wait for it go
+         *     on. Without `hosts` it is bound to the host of the connector that has its name.
+         *
+         *     It needs the scope `secrets:manage`, which the role admin has.
+         */
+        put: operations["setCredential"];
+        post?: never;
+        /**
+         * Delete a credential
+         * @description Delete a credential. Steps that name it fail from now on. A connector of its name uses the environment again.
+         *
+         *     It needs the scope `secrets:manage`, which the role admin has.
+         */
+        delete: operations["deleteCredential"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/credentials/{credential}/connect": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Connect a credential to an account
+         * @description Return the page of the provider on which a person agrees that Detent may use an account. Its answer is accepted
+         *     once, within ten minutes. Only a credential of the kind `oauth2_code` is connected.
+         *
+         *     It needs the scope `secrets:manage`, which the role admin has.
+         */
+        post: operations["connectCredential"];
         delete?: never;
         options?: never;
         head?: never;
@@ -444,6 +619,8 @@ export interface paths {
          * List dead letters
          * @description List what Detent gave up, newest first: steps that killed their nodes, runs that it cannot read or plan, and
          *     firings and events that cannot start a run.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["listDeadLetters"];
         put?: never;
@@ -464,6 +641,8 @@ export interface paths {
         /**
          * Get a dead letter
          * @description Return a dead letter with its payload.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["getDeadLetter"];
         put?: never;
@@ -471,6 +650,8 @@ export interface paths {
         /**
          * Purge a dead letter
          * @description Delete a dead letter and return it as it was. Its run or its firing stays as it is.
+         *
+         *     It needs the scope `workflows:execute`, which the role operator has.
          */
         delete: operations["purgeDeadLetter"];
         options?: never;
@@ -491,6 +672,8 @@ export interface paths {
          * Requeue a dead letter
          * @description Try again what was given up, once: retry the run of a step, resume a run, or fire again with the request of a
          *     firing, or start the rule of an entity event. `result` is the run or the firing that comes of it.
+         *
+         *     It needs the scope `workflows:execute`, which the role operator has.
          */
         post: operations["requeueDeadLetter"];
         delete?: never;
@@ -512,6 +695,8 @@ export interface paths {
          * Requeue or purge many dead letters
          * @description Requeue or purge the oldest `limit` dead letters that match `filter`, which has the fields of the list. Unless
          *     `dry_run` is false, only count them. An empty filter needs `all`.
+         *
+         *     It needs the scope `workflows:execute`, which the role operator has.
          */
         post: operations["changeManyDeadLetters"];
         delete?: never;
@@ -530,6 +715,8 @@ export interface paths {
         /**
          * List entities
          * @description List the entities by name.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["listEntities"];
         put?: never;
@@ -537,6 +724,8 @@ export interface paths {
          * Add an entity
          * @description Add a kind of records that rules can watch. `fields` is the JSON Schema of a record; with it, a rule that reads
          *     another field is refused. A name that is taken is a conflict.
+         *
+         *     It needs the scope `workflows:manage`, which the role editor has.
          */
         post: operations["createEntity"];
         delete?: never;
@@ -555,18 +744,24 @@ export interface paths {
         /**
          * Get an entity
          * @description Return an entity by id or by name.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["getEntity"];
         /**
          * Change an entity
          * @description Replace the title and the fields of an entity. Its name never changes. Rules are checked against the new fields
          *     when they are saved again.
+         *
+         *     It needs the scope `workflows:manage`, which the role editor has.
          */
         put: operations["changeEntity"];
         post?: never;
         /**
          * Delete an entity
          * @description Delete an entity. An entity that has rules is a conflict.
+         *
+         *     It needs the scope `workflows:manage`, which the role editor has.
          */
         delete: operations["deleteEntity"];
         options?: never;
@@ -584,6 +779,8 @@ export interface paths {
         /**
          * Show the last events of an entity
          * @description Show the last 50 events of an entity, newest first, with the records before and after.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["listEntityEvents"];
         put?: never;
@@ -607,6 +804,8 @@ export interface paths {
          * Send an event
          * @description Fire every event trigger that listens to the type of the event: `order.paid`, `order.*` or `*`. `data` is
          *     `trigger.body`. A repeated `id` returns the firings that it made first.
+         *
+         *     It needs the scope `workflows:execute`, which the role operator has.
          */
         post: operations["sendEvent"];
         delete?: never;
@@ -629,6 +828,8 @@ export interface paths {
          * @description Say that a record was created, updated or deleted; every active rule of its entity that matches is started once.
          *
          *     Send one event, or a list of up to 1,000; then the answer is a list too. An event that is answered is durable.
+         *
+         *     It needs the scope `workflows:execute`, which the role operator has.
          */
         post: operations["sendEntityEvents"];
         delete?: never;
@@ -649,6 +850,8 @@ export interface paths {
          * @description List runs, newest first. Every filter narrows the list; an unknown filter is refused. Names in camelCase, and
          *     statuses such as `Succeeded`, are accepted too. A filter without an index looks at 50,000 runs at most:
          *     `searched_until` then says how far, and the next page, after one that may be empty, goes on from there.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["listExecutions"];
         put?: never;
@@ -670,6 +873,8 @@ export interface paths {
          * Get a run
          * @description Return a run with the state, attempts and result of each step. With `wait` the answer is delayed until the run
          *     has ended or the time is over.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["getExecution"];
         put?: never;
@@ -692,6 +897,8 @@ export interface paths {
         /**
          * Cancel a run
          * @description Cancel a run and return it. `cancel_requested` is true if its node has not applied it within two seconds.
+         *
+         *     It needs the scope `workflows:execute`, which the role operator has.
          */
         post: operations["cancelExecution"];
         delete?: never;
@@ -714,6 +921,8 @@ export interface paths {
          * @description Evaluate an `expression` (as a condition) or a `template` (any JSON with `{{ }}`) on the data of a run. Nothing
          *     is changed. With `step` it reads what that step could read before it ended, and `now()` is when it became ready;
          *     otherwise it reads the whole run. A problem of the expression is part of the answer, with its position.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         post: operations["evaluateExecution"];
         delete?: never;
@@ -734,6 +943,8 @@ export interface paths {
          * @description List the entries of the journal in order: those `after` an entry, at most `limit`. With `wait` (a duration up to
          *     60s) the answer is delayed until there is an entry or the run has ended. `next_cursor` is the `after` of the next
          *     request. It is null when the run has ended and this was the last entry.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["listExecutionEvents"];
         put?: never;
@@ -756,6 +967,8 @@ export interface paths {
          * @description Return a run as a file: `json` has its document, its definition and its journal. `test` is a test for pytest that
          *     repeats it with the results of its steps, as `detent runs show --as-test` prints it. `test-yaml` is such a test in
          *     text, for `detent test`.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["exportExecution"];
         put?: never;
@@ -779,6 +992,8 @@ export interface paths {
          * Finish a run
          * @description Complete a run with the output of its last step. Steps that have not ended are skipped; attempts in flight are
          *     stopped.
+         *
+         *     It needs the scope `workflows:execute`, which the role operator has.
          */
         post: operations["finishExecution"];
         delete?: never;
@@ -802,6 +1017,8 @@ export interface paths {
          *     `output` the step does not run: `output` becomes its result (of an HTTP step with `status_code`, by default 200).
          *     In a run of a durable function `step` may be an operation, such as `charge#2` or the name of a wait. The operations
          *     that ended before it are reused.
+         *
+         *     It needs the scope `workflows:execute`, which the role operator has.
          */
         post: operations["forkExecution"];
         delete?: never;
@@ -821,6 +1038,8 @@ export interface paths {
          * Get the graph of a run
          * @description Return the steps and edges of the version that the run has, and which edges were taken. The graph of a durable
          *     function has its operations so far.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["getExecutionGraph"];
         put?: never;
@@ -842,6 +1061,8 @@ export interface paths {
          * Get the parents and children of a run
          * @description Return the tree of parents and children of a run. Its root is the run that was started first. The pages of a map
          *     are left out: the runs that they started are in `maps` of the run that has the map.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["getExecutionHierarchy"];
         put?: never;
@@ -863,6 +1084,8 @@ export interface paths {
          * List the attempts of a run
          * @description List every attempt that has ended, in the order of the ends, with its outcome. A step that was skipped has a row
          *     too, and so has the step that a run was at when it was cancelled.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["listExecutionHistory"];
         put?: never;
@@ -888,6 +1111,8 @@ export interface paths {
          *     renamed steps. What has ended stays as it is. Active steps keep their attempts and times. The move is refused, with
          *     every reason, if the new version could not have led to what the run has done. Attempts in flight end first. With
          *     `dry_run` nothing is changed.
+         *
+         *     It needs the scope `workflows:execute`, which the role operator has.
          */
         post: operations["moveExecution"];
         delete?: never;
@@ -907,6 +1132,8 @@ export interface paths {
          * Get the outline of a run
          * @description Return a run at a glance: why it does not go on, and each step with its status, times and tries, without bodies.
          *     With `at` it is as the journal had it then.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["getExecutionOutline"];
         put?: never;
@@ -930,6 +1157,8 @@ export interface paths {
          * Pause a run
          * @description Pause a run: attempts in flight finish, and no new attempt starts. `pause_requested` is true if its node has not
          *     applied it yet.
+         *
+         *     It needs the scope `workflows:execute`, which the role operator has.
          */
         post: operations["pauseExecution"];
         delete?: never;
@@ -952,6 +1181,8 @@ export interface paths {
          * @description Run a step again in the same run, at once or after `wait` (seconds, or a text such as `10m`). Without a name it
          *     is the step that the run is at. An attempt in flight is stopped, and its outcome does not count. A paused run goes
          *     on.
+         *
+         *     It needs the scope `workflows:execute`, which the role operator has.
          */
         post: operations["reattemptExecutionStep"];
         delete?: never;
@@ -972,6 +1203,8 @@ export interface paths {
         /**
          * Run the workflow again
          * @description Start a new run from the beginning, on the current version of the workflow, with the same input or another.
+         *
+         *     It needs the scope `workflows:execute`, which the role operator has.
          */
         post: operations["rerunExecution"];
         delete?: never;
@@ -992,6 +1225,8 @@ export interface paths {
         /**
          * Resume a run
          * @description Resume a paused run. `resume_requested` is true if its node has not applied it yet.
+         *
+         *     It needs the scope `workflows:execute`, which the role operator has.
          */
         post: operations["resumeExecution"];
         delete?: never;
@@ -1010,6 +1245,8 @@ export interface paths {
         /**
          * Preview a retry
          * @description Say what a retry would keep, and which steps would run again or be decided again. Nothing is started.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["previewExecutionRetry"];
         put?: never;
@@ -1019,6 +1256,8 @@ export interface paths {
          *     steps that succeeded before them are reused; these steps do not run again. The old run does not change. With
          *     `version: current` the new run has the current version of the workflow, for example one in which a step is
          *     mended.
+         *
+         *     It needs the scope `workflows:execute`, which the role operator has.
          */
         post: operations["retryExecution"];
         delete?: never;
@@ -1041,6 +1280,8 @@ export interface paths {
          * @description Send a signal to a durable function. The body is the data of the signal, any JSON. The run must be one of a
          *     durable function and must not have ended. The function may wait for the signal before or after it is sent. It
          *     receives each signal once, in order.
+         *
+         *     It needs the scope `workflows:execute`, which the role operator has.
          */
         post: operations["signalExecution"];
         delete?: never;
@@ -1063,6 +1304,8 @@ export interface paths {
          * @description Skip a step, or without a name the step that the run is at. The step ends `skipped`, also during an attempt. The
          *     run goes on with the next steps, also if it was paused. `skip_requested` is true if its node has not applied it
          *     yet.
+         *
+         *     It needs the scope `workflows:execute`, which the role operator has.
          */
         post: operations["skipExecutionStep"];
         delete?: never;
@@ -1083,6 +1326,8 @@ export interface paths {
          * @description Return everything about one step: its parameters as written and as sent, each expression with its value, its
          *     output, its error with the frames of the traceback, and its attempts. A value of more than 32 KB is replaced by its
          *     size and its beginning, unless `whole` is true.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["getExecutionStep"];
         put?: never;
@@ -1106,6 +1351,8 @@ export interface paths {
          * Answer a wait step of a run
          * @description Answer a wait step by its run and its name instead of by its token. Everything else is as with `/wh/{token}`: the
          *     body becomes the step's `body`, the answer is durable and counts once.
+         *
+         *     It needs the scope `workflows:execute`, which the role operator has.
          */
         post: operations["answerExecutionStep"];
         delete?: never;
@@ -1125,6 +1372,8 @@ export interface paths {
          * List the items of a map
          * @description List the items of a step that runs for each item of a list, in their order, with status and result. A page may
          *     have fewer items than `limit`, also none, although there are more; `next_cursor` is null on the last one.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["listExecutionItems"];
         put?: never;
@@ -1148,6 +1397,8 @@ export interface paths {
          * Resolve a step of unknown outcome
          * @description Say whether a step with `on_crash: ask` happened whose node died during it. Only a person can find that out. If
          *     it happened, the step ends `success` with `output`; if not, `failed`. The run goes on when no step is uncertain.
+         *
+         *     It needs the scope `workflows:execute`, which the role operator has.
          */
         post: operations["resolveExecutionStep"];
         delete?: never;
@@ -1167,8 +1418,32 @@ export interface paths {
          * Follow a run live
          * @description Stream the journal as Server-Sent Events: an `entry` for each entry, with its `seq` as `id`. The last event is an
          *     `end` with the run's status. After a lost connection, `Last-Event-ID` (or `after`) continues after that entry.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["streamExecution"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/executions/{run}/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Check the seal of a run
+         * @description Say whether a run that has ended is as it was when it was sealed. Runs are sealed with `DETENT_SEAL_RUNS`.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
+         */
+        get: operations["verifyExecution"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1188,6 +1463,8 @@ export interface paths {
          * Explain why a run does not go on
          * @description Explain why a run does not go on. The first reason is what blocks it: a callback, a sleep, a retry that is not
          *     due, a missing node. The steps that wait for it follow. For a run that has ended, explain how it ended.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["explainExecution"];
         put?: never;
@@ -1212,6 +1489,8 @@ export interface paths {
          * @description Apply an action to the oldest `limit` runs that match `filter`, which has the fields of the list of runs. Unless
          *     `dry_run` is false, only count the runs that match. A filter without a status matches the runs that allow the
          *     action. A run is retried or rerun this way only once. `version` is that of a retry: `same` or `current`.
+         *
+         *     It needs the scope `workflows:execute`, which the role operator has.
          */
         post: operations["changeManyExecutions"];
         delete?: never;
@@ -1230,6 +1509,8 @@ export interface paths {
         /**
          * Count the runs of the saved views
          * @description Return how many runs each saved view has, each counted up to 10,000.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["readExecutionCounts"];
         put?: never;
@@ -1252,6 +1533,8 @@ export interface paths {
          * @description Return the values by which the runs of a filter can be narrowed, the 20 most frequent of each kind. At most the
          *     newest 10,000 runs are counted, and a filter without an index looks at 50,000 at most; `sampled` says that there are
          *     more, and `searched_until` how far back they were counted.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["readExecutionFacets"];
         put?: never;
@@ -1274,6 +1557,8 @@ export interface paths {
          * @description Return how many runs were accepted when, and what has become of them. Slots of schedules that are still to come
          *     are counted too, unless a filter other than `workflow` is given. With such a filter 50,000 runs are looked at, the
          *     newest first; `searched_until` says how far.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["readExecutionHistogram"];
         put?: never;
@@ -1299,6 +1584,8 @@ export interface paths {
          *     `dry_run` is false, only say which runs could be moved and which not, with the reasons, in groups. Each move that is
          *     sent is checked again by the node of its run. A move that is refused there is an entry `moved` of the run, with the
          *     status `refused` and the reasons.
+         *
+         *     It needs the scope `workflows:execute`, which the role operator has.
          */
         post: operations["moveManyExecutions"];
         delete?: never;
@@ -1318,6 +1605,8 @@ export interface paths {
          * List the firings of all triggers
          * @description List what all triggers received, newest first, including refused and ignored requests. With a filter, an answer
          *     looks at a bounded number of firings: `searched_until` says how far back, and the cursor goes on.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["listAllFirings"];
         put?: never;
@@ -1338,6 +1627,8 @@ export interface paths {
         /**
          * List heroes
          * @description List the business objects that runs are about, by type and id, each with its number of runs and the newest.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["listHeroes"];
         put?: never;
@@ -1358,8 +1649,111 @@ export interface paths {
         /**
          * List everything that happened to a hero
          * @description List the journal entries of all runs of a hero in the order of time, with the start of each run.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["tellHeroTimeline"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List keys
+         * @description List the keys by id, also those that have expired or were revoked. The keys themselves are stored nowhere.
+         *
+         *     It needs the scope `keys:manage`, which the role admin has.
+         */
+        get: operations["listKeys"];
+        put?: never;
+        /**
+         * Create a key
+         * @description Create a key with a role or with scopes. It may do at most what its maker may do. With `workflows` it may start
+         *     only these, and its scopes are `workflows:execute` unless the body says otherwise.
+         *
+         *     It needs the scope `keys:manage`, which the role admin has.
+         */
+        post: operations["createKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/keys/{key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a key
+         * @description Return what a key may do, until when, and when it was used last.
+         *
+         *     It needs the scope `keys:manage`, which the role admin has.
+         */
+        get: operations["getKey"];
+        put?: never;
+        post?: never;
+        /**
+         * Revoke a key
+         * @description Revoke a key at once. Every node refuses it within two seconds. It stays in the list.
+         *
+         *     It needs the scope `keys:manage`, which the role admin has.
+         */
+        delete: operations["revokeKey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/keys/{key}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rotate a key
+         * @description Create a key that may do the same. The old one stays valid for the time of `grace`, and is then refused. Without
+         *     `expires_at`, the new key lives as long as the old one did.
+         *
+         *     It needs the scope `keys:manage`, which the role admin has.
+         */
+        post: operations["rotateKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/login-methods": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How to sign in
+         * @description Return how a person can sign in. `oidc` is null if there is no identity provider; else a browser opens its `url`
+         *     to sign in there.
+         */
+        get: operations["listLoginMethods"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1377,11 +1771,35 @@ export interface paths {
         };
         /**
          * Get who asks, and what this server is
-         * @description Return the caller with its scopes, the time and version of the server, its limits and its features.
+         * @description Return the caller with its role or scopes, the time and version of the server, its limits and its features.
+         *
+         *     Every caller that is known may ask this.
          */
         get: operations["getMe"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/me/password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Change the own password
+         * @description Change the password of the person who is signed in, and end all sessions of the person, this one too.
+         *
+         *     Every caller that is known may ask this.
+         */
+        post: operations["changeOwnPassword"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1398,6 +1816,8 @@ export interface paths {
         /**
          * List nodes
          * @description List the registered nodes: what they serve, how many runs they own, and whether their lease is valid.
+         *
+         *     It needs the scope `metrics:read`, which the role instance-admin has.
          */
         get: operations["listNodes"];
         put?: never;
@@ -1418,6 +1838,8 @@ export interface paths {
         /**
          * List queues
          * @description List the queues that have open runs or that a node serves, with the number of runs that wait for a node.
+         *
+         *     It needs the scope `metrics:read`, which the role instance-admin has.
          */
         get: operations["listQueues"];
         put?: never;
@@ -1438,10 +1860,35 @@ export interface paths {
         /**
          * Find the runs that have resources of other systems
          * @description List the resources of other systems that steps have linked, by system, type and id. Each belongs to one run.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["listResources"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/rotate-secrets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Seal all secrets with the first key
+         * @description Open every secret, and seal it with the first key of `DETENT_ENCRYPTION_KEY`. Their values and versions stay as
+         *     they are. After that no secret needs the older keys.
+         *
+         *     It needs the scope `secrets:manage`, which the role admin has.
+         */
+        post: operations["rotateSecrets"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1458,6 +1905,8 @@ export interface paths {
         /**
          * List rules
          * @description List the rules by key, without their actions and edges.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["listRules"];
         put?: never;
@@ -1466,6 +1915,8 @@ export interface paths {
          * @description Save a new rule in one transaction: its actions, its edges and its layout, or nothing of it. The answer has the
          *     ids of everything. Its key is the slug of its name; a key that is taken is a conflict. All problems are in the
          *     answer at once.
+         *
+         *     It needs the scope `workflows:manage`, which the role editor has.
          */
         post: operations["createRule"];
         delete?: never;
@@ -1484,6 +1935,8 @@ export interface paths {
         /**
          * Get a rule
          * @description Return a rule by id or by key, with its actions, its edges and its layout. Its `ETag` is for `If-Match`.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["getRule"];
         /**
@@ -1491,12 +1944,16 @@ export interface paths {
          * @description Save a rule in one transaction: its actions, its edges and its layout, or nothing of it. Actions with a known id
          *     keep it, and their step; actions that are not sent are removed. An unchanged edge keeps its id. What was saved is a
          *     new version, unless a version has the same content. Runs in flight stay on their version.
+         *
+         *     It needs the scope `workflows:manage`, which the role editor has.
          */
         put: operations["saveRule"];
         post?: never;
         /**
          * Delete a rule
          * @description Delete a rule. Nothing starts it any more, and its key is free. Runs in flight go on to their end.
+         *
+         *     It needs the scope `workflows:manage`, which the role editor has.
          */
         delete: operations["deleteRule"];
         options?: never;
@@ -1514,6 +1971,8 @@ export interface paths {
         /**
          * List the actions of a rule
          * @description List the actions of a rule in their order.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["listRuleActions"];
         put?: never;
@@ -1521,6 +1980,8 @@ export interface paths {
          * Add an action to a rule
          * @description Add an action, with the `edges` that lead to it and from it. They call it `new`, and an edge without
          *     `target_action_id` leads to it. An action that no edge leads to is refused.
+         *
+         *     It needs the scope `workflows:manage`, which the role editor has.
          */
         post: operations["addRuleAction"];
         delete?: never;
@@ -1539,11 +2000,15 @@ export interface paths {
         /**
          * Get an action of a rule
          * @description Return an action of a rule by its id or its step.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["getRuleAction"];
         /**
          * Replace an action of a rule
          * @description Replace an action, all but its id and its step.
+         *
+         *     It needs the scope `workflows:manage`, which the role editor has.
          */
         put: operations["replaceRuleAction"];
         post?: never;
@@ -1551,6 +2016,8 @@ export interface paths {
          * Remove an action from a rule
          * @description Remove an action and its edges. If an action behind it could not be reached any more, the request is refused,
          *     unless `reconnect` is true.
+         *
+         *     It needs the scope `workflows:manage`, which the role editor has.
          */
         delete: operations["removeRuleAction"];
         options?: never;
@@ -1558,6 +2025,8 @@ export interface paths {
         /**
          * Change an action of a rule
          * @description Change the fields of an action that are sent; `null` removes one. Its id and its step stay.
+         *
+         *     It needs the scope `workflows:manage`, which the role editor has.
          */
         patch: operations["changeRuleAction"];
         trace?: never;
@@ -1574,6 +2043,8 @@ export interface paths {
         /**
          * Activate a rule
          * @description Let events, schedules and callers start the rule, from the next event on. No version is made.
+         *
+         *     It needs the scope `workflows:manage`, which the role editor has.
          */
         post: operations["activateRule"];
         delete?: never;
@@ -1594,6 +2065,8 @@ export interface paths {
         /**
          * Deactivate a rule
          * @description Let nothing start the rule until it is activated again. Runs in flight go on. No version is made.
+         *
+         *     It needs the scope `workflows:manage`, which the role editor has.
          */
         post: operations["deactivateRule"];
         delete?: never;
@@ -1612,12 +2085,16 @@ export interface paths {
         /**
          * List the edges of a rule
          * @description List the edges of a rule.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["listRuleEdges"];
         put?: never;
         /**
          * Add an edge to a rule
          * @description Add an edge between actions of a rule.
+         *
+         *     It needs the scope `workflows:manage`, which the role editor has.
          */
         post: operations["addRuleEdge"];
         delete?: never;
@@ -1636,17 +2113,23 @@ export interface paths {
         /**
          * Get an edge of a rule
          * @description Return an edge of a rule.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["getRuleEdge"];
         /**
          * Replace an edge of a rule
          * @description Replace an edge. An edge with other ends or another type has another id.
+         *
+         *     It needs the scope `workflows:manage`, which the role editor has.
          */
         put: operations["replaceRuleEdge"];
         post?: never;
         /**
          * Remove an edge from a rule
          * @description Remove an edge. If an action could not be reached any more, the request is refused.
+         *
+         *     It needs the scope `workflows:manage`, which the role editor has.
          */
         delete: operations["removeRuleEdge"];
         options?: never;
@@ -1654,6 +2137,8 @@ export interface paths {
         /**
          * Change an edge of a rule
          * @description Change the fields of an edge that are sent. An edge with other ends or another type has another id.
+         *
+         *     It needs the scope `workflows:manage`, which the role editor has.
          */
         patch: operations["changeRuleEdge"];
         trace?: never;
@@ -1668,6 +2153,8 @@ export interface paths {
         /**
          * List the runs of a rule
          * @description List the runs of a rule, newest first. Filters and pages are those of `GET /api/v1/runs`.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["listRuleExecutions"];
         put?: never;
@@ -1689,6 +2176,8 @@ export interface paths {
          * List what events did to a rule
          * @description List the runs that events started of a rule, and the events that could not start it, newest first. Events that
          *     do not match are not listed.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["listRuleFirings"];
         put?: never;
@@ -1712,6 +2201,8 @@ export interface paths {
          * @description Save a rule in one transaction: its actions, its edges and its layout, or nothing of it. Actions with a known id
          *     keep it, and their step; actions that are not sent are removed. An unchanged edge keeps its id. What was saved is a
          *     new version, unless a version has the same content. Runs in flight stay on their version.
+         *
+         *     It needs the scope `workflows:manage`, which the role editor has.
          */
         put: operations["saveRuleFull"];
         post?: never;
@@ -1731,6 +2222,8 @@ export interface paths {
         /**
          * Show what changed from version to version
          * @description List the versions of a rule, newest first, each with its author and what differs from the version before.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["listRuleHistory"];
         put?: never;
@@ -1758,6 +2251,8 @@ export interface paths {
          * Change the layout of a rule
          * @description Change where the nodes of a rule are on a canvas. What is sent replaces what is stored; a position of `null` is
          *     removed. The last writer wins. Neither the version of the rule nor its `ETag` changes.
+         *
+         *     It needs the scope `workflows:manage`, which the role editor has.
          */
         patch: operations["changeLayout"];
         trace?: never;
@@ -1773,6 +2268,8 @@ export interface paths {
          * Show which of the last events a rule matches
          * @description Show the last 50 events of a rule's entity, newest first, whether the rule matches each, and why not. The rule
          *     need not be active.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["listRecentMatches"];
         put?: never;
@@ -1793,6 +2290,8 @@ export interface paths {
         /**
          * List the runs of a rule
          * @description List the runs of a rule, newest first. Filters and pages are those of `GET /api/v1/runs`.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["listRuleRuns"];
         put?: never;
@@ -1813,6 +2312,8 @@ export interface paths {
         /**
          * List the versions of a rule
          * @description List the versions of a rule, newest first, each with its author.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["listRuleVersions"];
         put?: never;
@@ -1833,6 +2334,8 @@ export interface paths {
         /**
          * Get a version of a rule
          * @description Return a rule as one of its versions has it, with the layout of today.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["getRuleVersion"];
         put?: never;
@@ -1856,6 +2359,8 @@ export interface paths {
          * Restore a version of a rule
          * @description Make a version of a rule its current one. Actions and edges have the ids that they had. The rule stays active or
          *     inactive as it is.
+         *
+         *     It needs the scope `workflows:manage`, which the role editor has.
          */
         post: operations["restoreRule"];
         delete?: never;
@@ -1878,6 +2383,8 @@ export interface paths {
          * @description Save a new rule in one transaction: its actions, its edges and its layout, or nothing of it. The answer has the
          *     ids of everything. Its key is the slug of its name; a key that is taken is a conflict. All problems are in the
          *     answer at once.
+         *
+         *     It needs the scope `workflows:manage`, which the role editor has.
          */
         post: operations["createRuleFull"];
         delete?: never;
@@ -1900,6 +2407,8 @@ export interface paths {
          * @description Say for an event which active rules of its entity match it, and which part of which condition is false.
          *
          *     With `rule` the answer is about that rule only, active or not. Nothing is stored and nothing is started.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         post: operations["matchRules"];
         delete?: never;
@@ -1920,6 +2429,8 @@ export interface paths {
          * @description List runs, newest first. Every filter narrows the list; an unknown filter is refused. Names in camelCase, and
          *     statuses such as `Succeeded`, are accepted too. A filter without an index looks at 50,000 runs at most:
          *     `searched_until` then says how far, and the next page, after one that may be empty, goes on from there.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["listRuns"];
         put?: never;
@@ -1941,6 +2452,8 @@ export interface paths {
          * Get a run
          * @description Return a run with the state, attempts and result of each step. With `wait` the answer is delayed until the run
          *     has ended or the time is over.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["getRun"];
         put?: never;
@@ -1963,6 +2476,8 @@ export interface paths {
         /**
          * Cancel a run
          * @description Cancel a run and return it. `cancel_requested` is true if its node has not applied it within two seconds.
+         *
+         *     It needs the scope `workflows:execute`, which the role operator has.
          */
         post: operations["cancelRun"];
         delete?: never;
@@ -1985,6 +2500,8 @@ export interface paths {
          * @description Evaluate an `expression` (as a condition) or a `template` (any JSON with `{{ }}`) on the data of a run. Nothing
          *     is changed. With `step` it reads what that step could read before it ended, and `now()` is when it became ready;
          *     otherwise it reads the whole run. A problem of the expression is part of the answer, with its position.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         post: operations["evaluateRun"];
         delete?: never;
@@ -2005,6 +2522,8 @@ export interface paths {
          * @description List the entries of the journal in order: those `after` an entry, at most `limit`. With `wait` (a duration up to
          *     60s) the answer is delayed until there is an entry or the run has ended. `next_cursor` is the `after` of the next
          *     request. It is null when the run has ended and this was the last entry.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["listRunEvents"];
         put?: never;
@@ -2027,6 +2546,8 @@ export interface paths {
          * @description Return a run as a file: `json` has its document, its definition and its journal. `test` is a test for pytest that
          *     repeats it with the results of its steps, as `detent runs show --as-test` prints it. `test-yaml` is such a test in
          *     text, for `detent test`.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["exportRun"];
         put?: never;
@@ -2050,6 +2571,8 @@ export interface paths {
          * Finish a run
          * @description Complete a run with the output of its last step. Steps that have not ended are skipped; attempts in flight are
          *     stopped.
+         *
+         *     It needs the scope `workflows:execute`, which the role operator has.
          */
         post: operations["finishRun"];
         delete?: never;
@@ -2073,6 +2596,8 @@ export interface paths {
          *     `output` the step does not run: `output` becomes its result (of an HTTP step with `status_code`, by default 200).
          *     In a run of a durable function `step` may be an operation, such as `charge#2` or the name of a wait. The operations
          *     that ended before it are reused.
+         *
+         *     It needs the scope `workflows:execute`, which the role operator has.
          */
         post: operations["forkRun"];
         delete?: never;
@@ -2092,6 +2617,8 @@ export interface paths {
          * Get the graph of a run
          * @description Return the steps and edges of the version that the run has, and which edges were taken. The graph of a durable
          *     function has its operations so far.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["getRunGraph"];
         put?: never;
@@ -2113,6 +2640,8 @@ export interface paths {
          * Get the parents and children of a run
          * @description Return the tree of parents and children of a run. Its root is the run that was started first. The pages of a map
          *     are left out: the runs that they started are in `maps` of the run that has the map.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["getRunHierarchy"];
         put?: never;
@@ -2134,6 +2663,8 @@ export interface paths {
          * List the attempts of a run
          * @description List every attempt that has ended, in the order of the ends, with its outcome. A step that was skipped has a row
          *     too, and so has the step that a run was at when it was cancelled.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["listRunHistory"];
         put?: never;
@@ -2159,6 +2690,8 @@ export interface paths {
          *     renamed steps. What has ended stays as it is. Active steps keep their attempts and times. The move is refused, with
          *     every reason, if the new version could not have led to what the run has done. Attempts in flight end first. With
          *     `dry_run` nothing is changed.
+         *
+         *     It needs the scope `workflows:execute`, which the role operator has.
          */
         post: operations["moveRun"];
         delete?: never;
@@ -2178,6 +2711,8 @@ export interface paths {
          * Get the outline of a run
          * @description Return a run at a glance: why it does not go on, and each step with its status, times and tries, without bodies.
          *     With `at` it is as the journal had it then.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["getRunOutline"];
         put?: never;
@@ -2201,6 +2736,8 @@ export interface paths {
          * Pause a run
          * @description Pause a run: attempts in flight finish, and no new attempt starts. `pause_requested` is true if its node has not
          *     applied it yet.
+         *
+         *     It needs the scope `workflows:execute`, which the role operator has.
          */
         post: operations["pauseRun"];
         delete?: never;
@@ -2223,6 +2760,8 @@ export interface paths {
          * @description Run a step again in the same run, at once or after `wait` (seconds, or a text such as `10m`). Without a name it
          *     is the step that the run is at. An attempt in flight is stopped, and its outcome does not count. A paused run goes
          *     on.
+         *
+         *     It needs the scope `workflows:execute`, which the role operator has.
          */
         post: operations["reattemptRunStep"];
         delete?: never;
@@ -2243,6 +2782,8 @@ export interface paths {
         /**
          * Run the workflow again
          * @description Start a new run from the beginning, on the current version of the workflow, with the same input or another.
+         *
+         *     It needs the scope `workflows:execute`, which the role operator has.
          */
         post: operations["rerunRun"];
         delete?: never;
@@ -2263,6 +2804,8 @@ export interface paths {
         /**
          * Resume a run
          * @description Resume a paused run. `resume_requested` is true if its node has not applied it yet.
+         *
+         *     It needs the scope `workflows:execute`, which the role operator has.
          */
         post: operations["resumeRun"];
         delete?: never;
@@ -2281,6 +2824,8 @@ export interface paths {
         /**
          * Preview a retry
          * @description Say what a retry would keep, and which steps would run again or be decided again. Nothing is started.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["previewRunRetry"];
         put?: never;
@@ -2290,6 +2835,8 @@ export interface paths {
          *     steps that succeeded before them are reused; these steps do not run again. The old run does not change. With
          *     `version: current` the new run has the current version of the workflow, for example one in which a step is
          *     mended.
+         *
+         *     It needs the scope `workflows:execute`, which the role operator has.
          */
         post: operations["retryRun"];
         delete?: never;
@@ -2312,6 +2859,8 @@ export interface paths {
          * @description Send a signal to a durable function. The body is the data of the signal, any JSON. The run must be one of a
          *     durable function and must not have ended. The function may wait for the signal before or after it is sent. It
          *     receives each signal once, in order.
+         *
+         *     It needs the scope `workflows:execute`, which the role operator has.
          */
         post: operations["signalRun"];
         delete?: never;
@@ -2334,6 +2883,8 @@ export interface paths {
          * @description Skip a step, or without a name the step that the run is at. The step ends `skipped`, also during an attempt. The
          *     run goes on with the next steps, also if it was paused. `skip_requested` is true if its node has not applied it
          *     yet.
+         *
+         *     It needs the scope `workflows:execute`, which the role operator has.
          */
         post: operations["skipRunStep"];
         delete?: never;
@@ -2354,6 +2905,8 @@ export interface paths {
          * @description Return everything about one step: its parameters as written and as sent, each expression with its value, its
          *     output, its error with the frames of the traceback, and its attempts. A value of more than 32 KB is replaced by its
          *     size and its beginning, unless `whole` is true.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["getRunStep"];
         put?: never;
@@ -2377,6 +2930,8 @@ export interface paths {
          * Answer a wait step of a run
          * @description Answer a wait step by its run and its name instead of by its token. Everything else is as with `/wh/{token}`: the
          *     body becomes the step's `body`, the answer is durable and counts once.
+         *
+         *     It needs the scope `workflows:execute`, which the role operator has.
          */
         post: operations["answerRunStep"];
         delete?: never;
@@ -2396,6 +2951,8 @@ export interface paths {
          * List the items of a map
          * @description List the items of a step that runs for each item of a list, in their order, with status and result. A page may
          *     have fewer items than `limit`, also none, although there are more; `next_cursor` is null on the last one.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["listRunItems"];
         put?: never;
@@ -2419,6 +2976,8 @@ export interface paths {
          * Resolve a step of unknown outcome
          * @description Say whether a step with `on_crash: ask` happened whose node died during it. Only a person can find that out. If
          *     it happened, the step ends `success` with `output`; if not, `failed`. The run goes on when no step is uncertain.
+         *
+         *     It needs the scope `workflows:execute`, which the role operator has.
          */
         post: operations["resolveRunStep"];
         delete?: never;
@@ -2438,8 +2997,32 @@ export interface paths {
          * Follow a run live
          * @description Stream the journal as Server-Sent Events: an `entry` for each entry, with its `seq` as `id`. The last event is an
          *     `end` with the run's status. After a lost connection, `Last-Event-ID` (or `after`) continues after that entry.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["streamRun"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{run}/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Check the seal of a run
+         * @description Say whether a run that has ended is as it was when it was sealed. Runs are sealed with `DETENT_SEAL_RUNS`.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
+         */
+        get: operations["verifyRun"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2459,6 +3042,8 @@ export interface paths {
          * Explain why a run does not go on
          * @description Explain why a run does not go on. The first reason is what blocks it: a callback, a sleep, a retry that is not
          *     due, a missing node. The steps that wait for it follow. For a run that has ended, explain how it ended.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["explainRun"];
         put?: never;
@@ -2483,6 +3068,8 @@ export interface paths {
          * @description Apply an action to the oldest `limit` runs that match `filter`, which has the fields of the list of runs. Unless
          *     `dry_run` is false, only count the runs that match. A filter without a status matches the runs that allow the
          *     action. A run is retried or rerun this way only once. `version` is that of a retry: `same` or `current`.
+         *
+         *     It needs the scope `workflows:execute`, which the role operator has.
          */
         post: operations["changeManyRuns"];
         delete?: never;
@@ -2501,6 +3088,8 @@ export interface paths {
         /**
          * Count the runs of the saved views
          * @description Return how many runs each saved view has, each counted up to 10,000.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["readRunCounts"];
         put?: never;
@@ -2523,6 +3112,8 @@ export interface paths {
          * @description Return the values by which the runs of a filter can be narrowed, the 20 most frequent of each kind. At most the
          *     newest 10,000 runs are counted, and a filter without an index looks at 50,000 at most; `sampled` says that there are
          *     more, and `searched_until` how far back they were counted.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["readRunFacets"];
         put?: never;
@@ -2545,6 +3136,8 @@ export interface paths {
          * @description Return how many runs were accepted when, and what has become of them. Slots of schedules that are still to come
          *     are counted too, unless a filter other than `workflow` is given. With such a filter 50,000 runs are looked at, the
          *     newest first; `searched_until` says how far.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["readRunHistogram"];
         put?: never;
@@ -2570,6 +3163,8 @@ export interface paths {
          *     `dry_run` is false, only say which runs could be moved and which not, with the reasons, in groups. Each move that is
          *     sent is checked again by the node of its run. A move that is refused there is an entry `moved` of the run, with the
          *     status `refused` and the reasons.
+         *
+         *     It needs the scope `workflows:execute`, which the role operator has.
          */
         post: operations["moveManyRuns"];
         delete?: never;
@@ -2588,6 +3183,8 @@ export interface paths {
         /**
          * Preview a schedule
          * @description List the next slots of a cron expression in its time zone.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["previewSchedule"];
         put?: never;
@@ -2609,6 +3206,8 @@ export interface paths {
          * Read the JSON Schema of a form
          * @description Return the JSON Schema of definitions of a form, `graph` or `rule`, or of manifests, `connector`. What the schema
          *     accepts can still be refused: a schema cannot see what refers to what.
+         *
+         *     Every caller that is known may ask this.
          */
         get: operations["readSchema"];
         put?: never;
@@ -2630,11 +3229,116 @@ export interface paths {
          * Find what a text names
          * @description Return workflows and triggers with the text in their name, runs with exactly that id, request id or hero, and
          *     heroes whose id begins with it. It looks at indexes only: `GET /runs?text=` searches more places.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["search"];
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/secrets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List secrets
+         * @description List the names of secrets, with their versions, hosts and dates.
+         *
+         *     It needs the scope `secrets:manage`, which the role admin has.
+         */
+        get: operations["listSecrets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/secrets/{secret}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a secret without its value
+         * @description Return what is known of a secret. No request returns its value.
+         *
+         *     It needs the scope `secrets:manage`, which the role admin has.
+         */
+        get: operations["getSecret"];
+        /**
+         * Set a secret
+         * @description Set a secret: a text of at least 8 bytes. Runs send the new value from their next attempt on. It is sent to
+         *     `hosts` only; without `hosts` in the request, they stay as they are.
+         *
+         *     It needs the scope `secrets:manage`, which the role admin has.
+         */
+        put: operations["setSecret"];
+        post?: never;
+        /**
+         * Delete a secret
+         * @description Delete a secret. Steps that send it fail from now on.
+         *
+         *     It needs the scope `secrets:manage`, which the role admin has.
+         */
+        delete: operations["deleteSecret"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List sessions
+         * @description List the sessions of the caller, oldest first: those of the same person, or of the same key. With `all` the list
+         *     has those of everyone in the tenant.
+         *
+         *     Every caller that is known may ask this.
+         */
+        get: operations["listSessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{session}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End a session
+         * @description End a session: its cookie is refused within two seconds, and its streams end. `current` is that of the request.
+         *     Sessions of others need `keys:manage`.
+         *
+         *     Every caller that is known may ask this.
+         */
+        delete: operations["endSession"];
         options?: never;
         head?: never;
         patch?: never;
@@ -2651,6 +3355,8 @@ export interface paths {
          * List the statistics of workflows
          * @description List how the runs of each workflow went, by name: the last 30 runs, the rate of success, and how long they
          *     took.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["listWorkflowStats"];
         put?: never;
@@ -2671,6 +3377,8 @@ export interface paths {
         /**
          * Get what the database stores
          * @description Return the size of the database, and what the runs of each workflow take. It is measured at most once an hour.
+         *
+         *     It needs the scope `metrics:read`, which the role instance-admin has.
          */
         get: operations["getStorage"];
         put?: never;
@@ -2695,6 +3403,8 @@ export interface paths {
          *     with the number of new firings and the ids of known ones that have another status; `entries` with new entries of a
          *     run's journal. The `id` of an event has the cursors of all topics, so `Last-Event-ID` goes on for each of them. A
          *     comment is sent every 15 s.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["streamTopics"];
         put?: never;
@@ -2715,6 +3425,8 @@ export interface paths {
         /**
          * List template sets
          * @description List the sets of document templates by id.
+         *
+         *     It needs the scope `templates:read`, which the role viewer has.
          */
         get: operations["listTemplateSets"];
         put?: never;
@@ -2737,6 +3449,8 @@ export interface paths {
          * Create or change a template set
          * @description Create a set of document templates, or replace its title, its team and whether it is enabled. No template of a
          *     disabled set can be rendered.
+         *
+         *     It needs the scope `templates:manage`, which the role editor has.
          */
         put: operations["saveTemplateSet"];
         post?: never;
@@ -2756,6 +3470,8 @@ export interface paths {
         /**
          * List document templates
          * @description List the document templates by set and id, each as its newest version, without texts.
+         *
+         *     It needs the scope `templates:read`, which the role viewer has.
          */
         get: operations["listDocumentTemplates"];
         put?: never;
@@ -2763,6 +3479,8 @@ export interface paths {
          * Create a document template
          * @description Create a document template, with its set if that is new. `fields` describes the answers;
          *     `fields.validation.jsonSchema` checks them. `format` is `text`, `markdown` or `html`, which escapes the answers.
+         *
+         *     It needs the scope `templates:manage`, which the role editor has.
          */
         post: operations["createDocumentTemplate"];
         delete?: never;
@@ -2781,6 +3499,8 @@ export interface paths {
         /**
          * Get a document template of a set
          * @description Return a version of the document template of that set, as `/templates/{template}` does.
+         *
+         *     It needs the scope `templates:read`, which the role viewer has.
          */
         get: operations["getDocumentTemplateOfSet"];
         put?: never;
@@ -2802,12 +3522,16 @@ export interface paths {
          * Get a document template
          * @description Return a version of a document template: its fields, its body and its help. By default it is the newest one that
          *     is enabled.
+         *
+         *     It needs the scope `templates:read`, which the role viewer has.
          */
         get: operations["getDocumentTemplate"];
         /**
          * Add a version of a document template
          * @description Add a version of a document template. Versions before it never change, and steps that name them render them.
          *     With a `set` the template is created if it is new.
+         *
+         *     It needs the scope `templates:manage`, which the role editor has.
          */
         put: operations["saveDocumentTemplate"];
         post?: never;
@@ -2829,6 +3553,8 @@ export interface paths {
         /**
          * Disable a document template
          * @description Let a version of a document template not be rendered any more, or all of them.
+         *
+         *     It needs the scope `templates:manage`, which the role editor has.
          */
         post: operations["disableDocumentTemplate"];
         delete?: never;
@@ -2849,6 +3575,8 @@ export interface paths {
         /**
          * Enable a document template
          * @description Let a version of a document template be rendered again, or all of them.
+         *
+         *     It needs the scope `templates:manage`, which the role editor has.
          */
         post: operations["enableDocumentTemplate"];
         delete?: never;
@@ -2870,6 +3598,8 @@ export interface paths {
          * Render a document
          * @description Render a document of a template and answers, within 2 seconds and 256 KB. Answers that do not match the schema of
          *     the template are refused with every problem.
+         *
+         *     It needs the scope `templates:read`, which the role viewer has.
          */
         post: operations["renderDocumentTemplate"];
         delete?: never;
@@ -2888,6 +3618,8 @@ export interface paths {
         /**
          * List workflow templates
          * @description List the workflow templates by id, those of Detent and your own, without their definitions.
+         *
+         *     It needs the scope `templates:read`, which the role viewer has.
          */
         get: operations["listWorkflowTemplates"];
         put?: never;
@@ -2895,6 +3627,8 @@ export interface paths {
          * Create a workflow template
          * @description Create a workflow template. Texts of its definition have places for values, `${config.NAME}`, and every NAME is a
          *     property of the `config_schema`. An id that is taken is a conflict.
+         *
+         *     It needs the scope `templates:manage`, which the role editor has.
          */
         post: operations["createWorkflowTemplate"];
         delete?: never;
@@ -2913,6 +3647,8 @@ export interface paths {
         /**
          * Get a workflow template
          * @description Return a workflow template with its definition and the JSON Schema of its config.
+         *
+         *     It needs the scope `templates:read`, which the role viewer has.
          */
         get: operations["getWorkflowTemplate"];
         put?: never;
@@ -2920,6 +3656,8 @@ export interface paths {
         /**
          * Delete a workflow template
          * @description Delete a workflow template of your own. Workflows made of it stay. Those of Detent cannot be deleted.
+         *
+         *     It needs the scope `templates:manage`, which the role editor has.
          */
         delete: operations["deleteWorkflowTemplate"];
         options?: never;
@@ -2941,8 +3679,133 @@ export interface paths {
          * @description Make the draft of a new workflow. `config` must match the schema of the template. `name` is the name of the
          *     workflow; without it, it is that of `display_name`, in small letters. A name that is taken is a conflict. The draft
          *     can be edited, and is published like any other.
+         *
+         *     It needs the scope `workflows:manage`, which the role editor has.
          */
         post: operations["instantiateWorkflowTemplate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tenants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List tenants
+         * @description List the tenants by name.
+         *
+         *     It needs the scope `tenants:manage`, which the role instance-admin has.
+         */
+        get: operations["listTenants"];
+        put?: never;
+        /**
+         * Create a tenant
+         * @description Create a tenant. It has nothing yet, not even a key: `POST /api/v1/keys` with its name as `tenant` makes one.
+         *
+         *     It needs the scope `tenants:manage`, which the role instance-admin has.
+         */
+        post: operations["createTenant"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tenants/{tenant}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a tenant
+         * @description Return a tenant by its name.
+         *
+         *     It needs the scope `tenants:manage`, which the role instance-admin has.
+         */
+        get: operations["getTenant"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a tenant
+         * @description Delete a suspended tenant with everything it has. Its open runs are cancelled first. Nothing brings it back.
+         *
+         *     It needs the scope `tenants:manage`, which the role instance-admin has.
+         */
+        delete: operations["deleteTenant"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tenants/{tenant}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export a tenant
+         * @description Return everything that a tenant has as JSON lines: a `table` and a `row` each. Hashes, passwords and sealed
+         *     values are left out.
+         *
+         *     It needs the scope `tenants:manage`, which the role instance-admin has.
+         */
+        get: operations["exportTenant"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tenants/{tenant}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resume a tenant
+         * @description Let a suspended tenant go on.
+         *
+         *     It needs the scope `tenants:manage`, which the role instance-admin has.
+         */
+        post: operations["resumeTenant"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tenants/{tenant}/suspend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Suspend a tenant
+         * @description Refuse every request of a tenant, and let none of its triggers fire. Runs that were accepted before go on.
+         *
+         *     It needs the scope `tenants:manage`, which the role instance-admin has.
+         */
+        post: operations["suspendTenant"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2959,6 +3822,8 @@ export interface paths {
         /**
          * List everything that happened to a hero, named in the query
          * @description List the timeline of a hero whose type or id cannot be part of a path. A hero without runs has an empty list.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["tellTimeline"];
         put?: never;
@@ -2979,6 +3844,8 @@ export interface paths {
         /**
          * List trigger types
          * @description List when a rule can run.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["listTriggerTypes"];
         put?: never;
@@ -2999,12 +3866,16 @@ export interface paths {
         /**
          * List triggers
          * @description List the triggers in the order of their creation, including those that are part of definitions.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["listTriggers"];
         put?: never;
         /**
          * Create a trigger
          * @description Create a trigger of type `cron`, `webhook`, `event` or `manual`. The `url` of a webhook never changes.
+         *
+         *     It needs the scope `workflows:manage`, which the role editor has.
          */
         post: operations["createTrigger"];
         delete?: never;
@@ -3023,12 +3894,16 @@ export interface paths {
         /**
          * Get a trigger
          * @description Return a trigger. Its secrets are hidden.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["getTrigger"];
         /**
          * Change a trigger
          * @description Change the fields that are sent. With `updated_at`, answer 412 if the trigger has changed since then. A trigger
          *     that is part of a definition is changed there.
+         *
+         *     It needs the scope `workflows:manage`, which the role editor has.
          */
         put: operations["updateTrigger"];
         /**
@@ -3040,6 +3915,8 @@ export interface paths {
         /**
          * Delete a trigger
          * @description Delete a trigger and return it as it was. The runs that it started go on.
+         *
+         *     It needs the scope `workflows:manage`, which the role editor has.
          */
         delete: operations["deleteTrigger"];
         options?: never;
@@ -3060,6 +3937,8 @@ export interface paths {
          * Fire slots of the past
          * @description Fire the slots from `from` to `to` that have no firing, at most 1,000. Unless `dry_run` is false, only list
          *     them.
+         *
+         *     It needs the scope `workflows:execute`, which the role operator has.
          */
         post: operations["backfillTrigger"];
         delete?: never;
@@ -3081,6 +3960,8 @@ export interface paths {
          * Fire a trigger now
          * @description Fire a trigger, also if it is paused. Its condition, the workflow's `trigger_schema` and its overlap policy
          *     apply.
+         *
+         *     It needs the scope `workflows:execute`, which the role operator has.
          */
         post: operations["fireTrigger"];
         delete?: never;
@@ -3099,6 +3980,8 @@ export interface paths {
         /**
          * List the firings of a trigger
          * @description List the firings of a trigger, newest first, including refused and ignored ones.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["listFirings"];
         put?: never;
@@ -3119,6 +4002,8 @@ export interface paths {
         /**
          * Get a firing
          * @description Return a firing with the request that it received.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["getFiring"];
         put?: never;
@@ -3142,6 +4027,8 @@ export interface paths {
          * Replay a firing
          * @description Fire again with the request of an earlier firing. A firing that was refused for its signature cannot be
          *     replayed.
+         *
+         *     It needs the scope `workflows:execute`, which the role operator has.
          */
         post: operations["replayFiring"];
         delete?: never;
@@ -3160,6 +4047,8 @@ export interface paths {
         /**
          * List the next slots
          * @description List the next slots of a cron trigger, also if it is paused.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["nextSlotsOfTrigger"];
         put?: never;
@@ -3182,6 +4071,8 @@ export interface paths {
         /**
          * Pause a trigger
          * @description Pause a trigger: it does not fire until it is resumed. `note` is the reason, for other people.
+         *
+         *     It needs the scope `workflows:manage`, which the role editor has.
          */
         post: operations["pauseTrigger"];
         delete?: never;
@@ -3202,12 +4093,73 @@ export interface paths {
         /**
          * Resume a trigger
          * @description Resume a trigger from now on. Slots that passed during the pause do not fire.
+         *
+         *     It needs the scope `workflows:manage`, which the role editor has.
          */
         post: operations["resumeTrigger"];
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/api/v1/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List people
+         * @description List the people of the tenant in the order in which they were added. This does not list people of an identity
+         *     provider.
+         *
+         *     It needs the scope `keys:manage`, which the role admin has.
+         */
+        get: operations["listUsers"];
+        put?: never;
+        /**
+         * Add a person
+         * @description Add a person with a role: `viewer`, `operator`, `editor`, `admin` or `instance-admin`. A name is unique in the
+         *     whole installation and is stored in lower case. The role may not have more scopes than the caller.
+         *
+         *     It needs the scope `keys:manage`, which the role admin has.
+         */
+        post: operations["createUser"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/users/{user}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a person
+         * @description Return a person by id or name.
+         *
+         *     It needs the scope `keys:manage`, which the role admin has.
+         */
+        get: operations["getUser"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change a person
+         * @description Change fields of a person. A new `password`, and `disabled`, end the sessions of the person within two seconds.
+         *     Another `role` counts as soon.
+         *
+         *     It needs the scope `keys:manage`, which the role admin has.
+         */
+        patch: operations["changeUser"];
         trace?: never;
     };
     "/api/v1/waits": {
@@ -3220,6 +4172,8 @@ export interface paths {
         /**
          * List active waits
          * @description List the waits that are active in all runs, the nearest deadline first; those without one come last.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["listWaits"];
         put?: never;
@@ -3240,6 +4194,8 @@ export interface paths {
         /**
          * List workflows
          * @description List the workflows by name, without their definitions.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["listWorkflows"];
         put?: never;
@@ -3247,6 +4203,8 @@ export interface paths {
          * Create a workflow
          * @description Create a workflow from a definition in JSON or YAML. A name that is taken is a conflict; PUT saves a new
          *     version. A form that has to be published is saved as a draft, which a second POST replaces.
+         *
+         *     It needs the scope `workflows:manage`, which the role editor has.
          */
         post: operations["createWorkflow"];
         delete?: never;
@@ -3268,6 +4226,8 @@ export interface paths {
          *
          *     With `form` the definition is converted, and `fingerprint` is that of its graph. A form that cannot hold the
          *     workflow is refused (400, `not_convertible`) with every step and edge that it cannot hold.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["getWorkflow"];
         /**
@@ -3278,6 +4238,8 @@ export interface paths {
          *
          *     A workflow that a folder of files manages is refused (409, `managed_by_files`), unless `folder` names that folder or
          *     `unlock` is true. A save with `folder` sets the label `managed-by`.
+         *
+         *     It needs the scope `workflows:manage`, which the role editor has.
          */
         put: operations["saveWorkflow"];
         post?: never;
@@ -3285,6 +4247,8 @@ export interface paths {
          * Delete a workflow
          * @description Delete a workflow. Its name is free again, and it cannot be started any more. Runs in flight go on to their end.
          *     All its runs can still be found by their ids. An active workflow of a form that is published is archived first.
+         *
+         *     It needs the scope `workflows:manage`, which the role editor has.
          */
         delete: operations["deleteWorkflow"];
         options?: never;
@@ -3305,6 +4269,8 @@ export interface paths {
          * Archive a workflow
          * @description Let nothing start runs of the workflow. Runs in flight go on; runs that have not begun are cancelled when their
          *     time comes. Its triggers stay as they are and do not fire.
+         *
+         *     It needs the scope `workflows:manage`, which the role editor has.
          */
         post: operations["archiveWorkflow"];
         delete?: never;
@@ -3323,6 +4289,8 @@ export interface paths {
         /**
          * Compare two versions of a workflow
          * @description Return the steps, edges and settings that differ, each field with its values before and after.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["compareWorkflowVersions"];
         put?: never;
@@ -3345,6 +4313,8 @@ export interface paths {
         /**
          * Disable a workflow
          * @description Allow no start of the workflow until it is enabled again. Runs in flight go on.
+         *
+         *     It needs the scope `workflows:manage`, which the role editor has.
          */
         post: operations["disableWorkflow"];
         delete?: never;
@@ -3363,6 +4333,8 @@ export interface paths {
         /**
          * Get the draft of a workflow
          * @description Return the draft, with its definition as it was written and its problems. Its `ETag` is for `If-Match`.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["getWorkflowDraft"];
         put?: never;
@@ -3370,6 +4342,8 @@ export interface paths {
         /**
          * Discard the draft of a workflow
          * @description Delete the draft. The versions stay as they are. A workflow that was never published is deleted instead.
+         *
+         *     It needs the scope `workflows:manage`, which the role editor has.
          */
         delete: operations["discardWorkflowDraft"];
         options?: never;
@@ -3389,6 +4363,8 @@ export interface paths {
         /**
          * Enable a workflow
          * @description Allow runs of the workflow to be started again. Enabling an enabled workflow changes nothing.
+         *
+         *     It needs the scope `workflows:manage`, which the role editor has.
          */
         post: operations["enableWorkflow"];
         delete?: never;
@@ -3411,6 +4387,8 @@ export interface paths {
          * @description Start a run. The envelope's `trigger` is `trigger.body`. The default `principal` is the system. Names may be
          *     written in snake_case too. With `dryRun` nothing is started or written: effects are answered from `answers`, from
          *     the run `fromRun`, or from examples.
+         *
+         *     It needs the scope `workflows:execute`, which the role operator has.
          */
         post: operations["executeWorkflow"];
         delete?: never;
@@ -3429,6 +4407,8 @@ export interface paths {
         /**
          * Get the grid of a workflow
          * @description Return how each step ended in the latest runs, newest first; at most 10,000 cells.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["getWorkflowGrid"];
         put?: never;
@@ -3456,6 +4436,8 @@ export interface paths {
          *     With `rehearse` the draft is run over recorded runs first, as `/rehearse` does, and the answer has the `rehearsal`.
          *     `strict` refuses to publish (409, `rehearsal_failed`) if a run would fail or a run in flight could not be moved. The
          *     `details` then have the rehearsal. With `Accept: text/event-stream` the progress is streamed, as of `/rehearse`.
+         *
+         *     It needs the scope `workflows:manage`, which the role editor has.
          */
         post: operations["publishWorkflow"];
         delete?: never;
@@ -3476,6 +4458,8 @@ export interface paths {
         /**
          * Reactivate an archived workflow
          * @description Let runs of an archived workflow be started again. Its schedules continue with their next slot.
+         *
+         *     It needs the scope `workflows:manage`, which the role editor has.
          */
         post: operations["reactivateWorkflow"];
         delete?: never;
@@ -3502,6 +4486,8 @@ export interface paths {
          *
          *     With `Accept: text/event-stream` the answer is a stream of Server-Sent Events: `progress` with `stage`, `done` and
          *     `total`, then a `result` with the same document, or an `error` with its `status`.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         post: operations["rehearseWorkflow"];
         delete?: never;
@@ -3522,6 +4508,8 @@ export interface paths {
          * @description List runs, newest first. Every filter narrows the list; an unknown filter is refused. Names in camelCase, and
          *     statuses such as `Succeeded`, are accepted too. A filter without an index looks at 50,000 runs at most:
          *     `searched_until` then says how far, and the next page, after one that may be empty, goes on from there.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["listRunsOfWorkflow"];
         put?: never;
@@ -3543,6 +4531,8 @@ export interface paths {
          * Get a run
          * @description Return a run with the state, attempts and result of each step. With `wait` the answer is delayed until the run
          *     has ended or the time is over.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["getRunOfWorkflow"];
         put?: never;
@@ -3565,6 +4555,8 @@ export interface paths {
         /**
          * Cancel a run
          * @description Cancel a run and return it. `cancel_requested` is true if its node has not applied it within two seconds.
+         *
+         *     It needs the scope `workflows:execute`, which the role operator has.
          */
         post: operations["cancelRunOfWorkflow"];
         delete?: never;
@@ -3586,6 +4578,8 @@ export interface paths {
          * Finish a run
          * @description Complete a run with the output of its last step. Steps that have not ended are skipped; attempts in flight are
          *     stopped.
+         *
+         *     It needs the scope `workflows:execute`, which the role operator has.
          */
         post: operations["finishRunOfWorkflow"];
         delete?: never;
@@ -3609,6 +4603,8 @@ export interface paths {
          *     renamed steps. What has ended stays as it is. Active steps keep their attempts and times. The move is refused, with
          *     every reason, if the new version could not have led to what the run has done. Attempts in flight end first. With
          *     `dry_run` nothing is changed.
+         *
+         *     It needs the scope `workflows:execute`, which the role operator has.
          */
         post: operations["moveRunOfWorkflow"];
         delete?: never;
@@ -3630,6 +4626,8 @@ export interface paths {
          * Pause a run
          * @description Pause a run: attempts in flight finish, and no new attempt starts. `pause_requested` is true if its node has not
          *     applied it yet.
+         *
+         *     It needs the scope `workflows:execute`, which the role operator has.
          */
         post: operations["pauseRunOfWorkflow"];
         delete?: never;
@@ -3652,6 +4650,8 @@ export interface paths {
          * @description Run a step again in the same run, at once or after `wait` (seconds, or a text such as `10m`). Without a name it
          *     is the step that the run is at. An attempt in flight is stopped, and its outcome does not count. A paused run goes
          *     on.
+         *
+         *     It needs the scope `workflows:execute`, which the role operator has.
          */
         post: operations["reattemptRunStepOfWorkflow"];
         delete?: never;
@@ -3672,6 +4672,8 @@ export interface paths {
         /**
          * Resume a run
          * @description Resume a paused run. `resume_requested` is true if its node has not applied it yet.
+         *
+         *     It needs the scope `workflows:execute`, which the role operator has.
          */
         post: operations["resumeRunOfWorkflow"];
         delete?: never;
@@ -3690,6 +4692,8 @@ export interface paths {
         /**
          * Preview a retry
          * @description Say what a retry would keep, and which steps would run again or be decided again. Nothing is started.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["previewRunRetryOfWorkflow"];
         put?: never;
@@ -3699,6 +4703,8 @@ export interface paths {
          *     steps that succeeded before them are reused; these steps do not run again. The old run does not change. With
          *     `version: current` the new run has the current version of the workflow, for example one in which a step is
          *     mended.
+         *
+         *     It needs the scope `workflows:execute`, which the role operator has.
          */
         post: operations["retryRunOfWorkflow"];
         delete?: never;
@@ -3721,6 +4727,8 @@ export interface paths {
          * @description Skip a step, or without a name the step that the run is at. The step ends `skipped`, also during an attempt. The
          *     run goes on with the next steps, also if it was paused. `skip_requested` is true if its node has not applied it
          *     yet.
+         *
+         *     It needs the scope `workflows:execute`, which the role operator has.
          */
         post: operations["skipRunStepOfWorkflow"];
         delete?: never;
@@ -3739,6 +4747,8 @@ export interface paths {
         /**
          * Get the statistics of a workflow
          * @description Return how the runs of a workflow went.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["getWorkflowStats"];
         put?: never;
@@ -3763,6 +4773,8 @@ export interface paths {
          * @description Start a run. The whole body is `trigger.body`; the rest of the query is `trigger.query`. When this answers, the
          *     run is durable and will come to an end. With `dry_run` nothing is started or written: effects are answered from the
          *     run `from_run`, or from examples, and the answer has the route, each rendered request and the output.
+         *
+         *     It needs the scope `workflows:execute`, which the role operator has.
          */
         post: operations["triggerWorkflow"];
         delete?: never;
@@ -3784,6 +4796,8 @@ export interface paths {
          * Unlock a workflow that files manage
          * @description Let the workflow be edited elsewhere than in the folder of files that manages it. It gets a version without the
          *     label `managed-by`. Applying the folder locks it again. A workflow that no files manage stays as it is.
+         *
+         *     It needs the scope `workflows:manage`, which the role editor has.
          */
         post: operations["unlockWorkflow"];
         delete?: never;
@@ -3802,6 +4816,8 @@ export interface paths {
         /**
          * List the versions of a workflow
          * @description List the versions, newest first, each with its definition as it was written.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["listWorkflowVersions"];
         put?: never;
@@ -3822,6 +4838,8 @@ export interface paths {
         /**
          * Get a version of a workflow
          * @description Return one version, with its definition as it was written. A version never changes.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["getWorkflowVersion"];
         put?: never;
@@ -3844,6 +4862,8 @@ export interface paths {
         /**
          * Make a version the current one
          * @description Make an older or a newer version the current one. Runs in flight stay on their version.
+         *
+         *     It needs the scope `workflows:manage`, which the role editor has.
          */
         post: operations["activateWorkflowVersion"];
         delete?: never;
@@ -3863,6 +4883,8 @@ export interface paths {
          * Get the graph of a version
          * @description Return the steps and edges of a version: its number, `current` or `draft`. They have the same shape for every
          *     form.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["getVersionGraph"];
         put?: never;
@@ -3886,6 +4908,8 @@ export interface paths {
          * Say what saving definitions would change
          * @description Compare definitions with what is stored. Nothing is written. A definition that is not valid, or that another
          *     folder of files manages, is `invalid`, with its problems.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         post: operations["planWorkflows"];
         delete?: never;
@@ -3935,6 +4959,48 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/login": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sign in
+         * @description Begin a session with `name` and `password`, or with the `key` of the API, and set its cookie. The request needs
+         *     the header `X-Detent: 1`. The session ends after 12 hours, or 30 minutes after its last request.
+         */
+        post: operations["signIn"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/logout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sign out
+         * @description End the session of the request's cookie, if it has one, and delete the cookie. The request needs the header
+         *     `X-Detent: 1`.
+         */
+        post: operations["signOut"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/workflow/action-types": {
         parameters: {
             query?: never;
@@ -3945,6 +5011,8 @@ export interface paths {
         /**
          * List action types, with a bare answer
          * @description List the types of actions. The answer is the list itself.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["listReferenceActionTypes"];
         put?: never;
@@ -3965,6 +5033,8 @@ export interface paths {
         /**
          * List all entities, with a bare answer
          * @description List all entities by name. The answer is the list itself.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["listReferenceEntities"];
         put?: never;
@@ -3985,6 +5055,8 @@ export interface paths {
         /**
          * Get a rule, with a bare answer
          * @description Return a rule, as `GET /api/v1/rules/{rule}` does. The answer is the rule itself.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["getFullRule"];
         put?: never;
@@ -4006,6 +5078,8 @@ export interface paths {
         /**
          * Save a rule, with a bare answer
          * @description Save a rule, as `PUT /api/v1/rules/{rule}` does. The answer is the rule itself.
+         *
+         *     It needs the scope `workflows:manage`, which the role editor has.
          */
         put: operations["saveFullRule"];
         post?: never;
@@ -4032,6 +5106,8 @@ export interface paths {
          * Change the layout of a rule
          * @description Change where the nodes of a rule are on a canvas. What is sent replaces what is stored; a position of `null` is
          *     removed. The last writer wins. Neither the version of the rule nor its `ETag` changes.
+         *
+         *     It needs the scope `workflows:manage`, which the role editor has.
          */
         patch: operations["changeLayoutBare"];
         trace?: never;
@@ -4048,6 +5124,8 @@ export interface paths {
         /**
          * Create a rule, with a bare answer
          * @description Save a new rule, as `POST /api/v1/rules` does. The answer is the rule itself.
+         *
+         *     It needs the scope `workflows:manage`, which the role editor has.
          */
         post: operations["createFullRule"];
         delete?: never;
@@ -4066,6 +5144,8 @@ export interface paths {
         /**
          * List trigger types, with a bare answer
          * @description List when a rule can run. The answer is the list itself.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["listReferenceTriggerTypes"];
         put?: never;
@@ -4109,8 +5189,9 @@ export interface paths {
         put?: never;
         /**
          * Start a workflow by webhook
-         * @description Call the webhook trigger of a workflow. A workflow without one is started as by the API, and only from an origin
-         *     that may use the API.
+         * @description Call the webhook trigger of a workflow. A workflow without one is started as by the API: it needs the same key,
+         *     and an origin that may use the API. A name finds a workflow of the default tenant only; an id finds one of any
+         *     tenant.
          */
         post: operations["callWorkflow"];
         delete?: never;
@@ -4262,6 +5343,30 @@ export interface components {
             started_at: string;
             status: string | null;
         };
+        /** AuditDocument */
+        AuditDocument: {
+            action: string;
+            actor: string;
+            address: string | null;
+            /** Format: date-time */
+            at: string;
+            correlation_id: string | null;
+            detail: {
+                [key: string]: unknown;
+            } | null;
+            id: string;
+            kind: string;
+            object: string | null;
+            outcome: string;
+            reason: string | null;
+            tenant: string;
+            via: string;
+        };
+        /** Many[AuditDocument] */
+        AuditDocumentPage: {
+            data: components["schemas"]["AuditDocument"][];
+            next_cursor?: string | null;
+        };
         /** BackfillDocument */
         BackfillDocument: {
             dry_run: boolean;
@@ -4334,6 +5439,8 @@ export interface components {
         };
         /** CallerDocument */
         CallerDocument: {
+            display_name?: string | null;
+            email?: string | null;
             name: string;
             tenant: string;
         };
@@ -4392,6 +5499,17 @@ export interface components {
             parts?: components["schemas"]["ConditionDocument"][];
             value?: unknown;
             words: string;
+        };
+        /** ConnectionDocument */
+        ConnectionDocument: {
+            credential: string;
+            /** Format: date-time */
+            expires_at: string;
+            url: string;
+        };
+        /** One[ConnectionDocument] */
+        ConnectionDocumentAnswer: {
+            data: components["schemas"]["ConnectionDocument"];
         };
         /** ConnectorDocument */
         ConnectorDocument: {
@@ -4453,6 +5571,53 @@ export interface components {
         CountsDocumentAnswer: {
             data: components["schemas"]["CountsDocument"];
         };
+        /** CreatedKeyDocument */
+        CreatedKeyDocument: {
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            expires_at: string | null;
+            id: string;
+            key: string;
+            name: string;
+            revoked_at: string | null;
+            role: string | null;
+            scopes: string[];
+            status: string;
+            used_at: string | null;
+            workflows: string[] | null;
+        };
+        /** One[CreatedKeyDocument] */
+        CreatedKeyDocumentAnswer: {
+            data: components["schemas"]["CreatedKeyDocument"];
+        };
+        /** CredentialDocument */
+        CredentialDocument: {
+            config: {
+                [key: string]: unknown;
+            };
+            /** Format: date-time */
+            created_at: string;
+            expires_at: string | null;
+            hosts: string[];
+            kind: string;
+            name: string;
+            reason: string | null;
+            state: string;
+            /** Format: date-time */
+            updated_at: string;
+            updated_by: string;
+            version: number;
+        };
+        /** One[CredentialDocument] */
+        CredentialDocumentAnswer: {
+            data: components["schemas"]["CredentialDocument"];
+        };
+        /** Many[CredentialDocument] */
+        CredentialDocumentPage: {
+            data: components["schemas"]["CredentialDocument"][];
+            next_cursor?: string | null;
+        };
         /** DeletedRuleDocument */
         DeletedRuleDocument: {
             /** Format: date-time */
@@ -4464,6 +5629,15 @@ export interface components {
         /** One[DeletedRuleDocument] */
         DeletedRuleDocumentAnswer: {
             data: components["schemas"]["DeletedRuleDocument"];
+        };
+        /** DeletedTenant */
+        DeletedTenant: {
+            deleted: number;
+            name: string;
+        };
+        /** One[DeletedTenant] */
+        DeletedTenantAnswer: {
+            data: components["schemas"]["DeletedTenant"];
         };
         /** Details */
         Details: {
@@ -5056,6 +6230,30 @@ export interface components {
             data: components["schemas"]["ItemDocument"][];
             next_cursor?: string | null;
         };
+        /** KeyDocument */
+        KeyDocument: {
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            expires_at: string | null;
+            id: string;
+            name: string;
+            revoked_at: string | null;
+            role: string | null;
+            scopes: string[];
+            status: string;
+            used_at: string | null;
+            workflows: string[] | null;
+        };
+        /** One[KeyDocument] */
+        KeyDocumentAnswer: {
+            data: components["schemas"]["KeyDocument"];
+        };
+        /** Many[KeyDocument] */
+        KeyDocumentPage: {
+            data: components["schemas"]["KeyDocument"][];
+            next_cursor?: string | null;
+        };
         /** LabelFacet */
         LabelFacet: {
             count: number;
@@ -5114,6 +6312,16 @@ export interface components {
         ListStrAnswer: {
             data: string[];
         };
+        /** LoginMethods */
+        LoginMethods: {
+            key: boolean;
+            oidc: components["schemas"]["ProviderDocument"] | null;
+            password: boolean;
+        };
+        /** One[LoginMethods] */
+        LoginMethodsAnswer: {
+            data: components["schemas"]["LoginMethods"];
+        };
         /** MapTree */
         MapTree: {
             children: components["schemas"]["RunTree"][];
@@ -5134,12 +6342,17 @@ export interface components {
             authenticated: boolean;
             base_path: string;
             caller: components["schemas"]["CallerDocument"];
+            expires_at: string | null;
             features: string[];
             limits: components["schemas"]["LimitsDocument"];
+            principal: components["schemas"]["PrincipalDocument"] | null;
+            role: string | null;
             scopes: string[];
             /** Format: date-time */
             server_time: string;
             version: string;
+            via: string;
+            workflows: string[] | null;
         };
         /** One[MeDocument] */
         MeDocumentAnswer: {
@@ -5270,6 +6483,30 @@ export interface components {
             data: components["schemas"]["PastAttemptDocument"][];
             next_cursor?: string | null;
         };
+        /** PersonDocument */
+        PersonDocument: {
+            created_by: string;
+            disabled: boolean;
+            display_name: string;
+            email: string | null;
+            has_password: boolean;
+            id: string;
+            /** Format: date-time */
+            inserted_at: string;
+            name: string;
+            role: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        /** One[PersonDocument] */
+        PersonDocumentAnswer: {
+            data: components["schemas"]["PersonDocument"];
+        };
+        /** Many[PersonDocument] */
+        PersonDocumentPage: {
+            data: components["schemas"]["PersonDocument"][];
+            next_cursor?: string | null;
+        };
         /** PlannedChangeDocument */
         PlannedChangeDocument: {
             /** @default false */
@@ -5288,6 +6525,12 @@ export interface components {
             data: components["schemas"]["PlannedChangeDocument"][];
             next_cursor?: string | null;
         };
+        /** PrincipalDocument */
+        PrincipalDocument: {
+            display_name: string | null;
+            email: string | null;
+            user_id: string;
+        };
         /** ProbeDocument */
         ProbeDocument: {
             action: string;
@@ -5298,6 +6541,11 @@ export interface components {
             done: number;
             failed: number;
             total: number | null;
+        };
+        /** ProviderDocument */
+        ProviderDocument: {
+            name: string;
+            url: string;
         };
         /** PublishedDocument */
         PublishedDocument: {
@@ -5472,6 +6720,16 @@ export interface components {
         RetryPreviewDocumentAnswer: {
             data: components["schemas"]["RetryPreviewDocument"];
         };
+        /** RotationDocument */
+        RotationDocument: {
+            current: number;
+            key: string;
+            sealed: number;
+        };
+        /** One[RotationDocument] */
+        RotationDocumentAnswer: {
+            data: components["schemas"]["RotationDocument"];
+        };
         /** RuleActionDifference */
         RuleActionDifference: {
             fields: components["schemas"]["FieldChangeDocument"][];
@@ -5508,6 +6766,7 @@ export interface components {
             rerender_on_retry?: unknown;
             retries?: unknown;
             retry?: unknown;
+            sensitive?: unknown;
             step: string;
             timeout?: unknown;
             tolerate?: unknown;
@@ -5705,6 +6964,7 @@ export interface components {
             cancel_requested?: boolean | null;
             children?: components["schemas"]["RunSummary"][] | null;
             context?: components["schemas"]["ContextDocument"] | null;
+            correlation_id: string | null;
             duration_ms: number | null;
             error: string | null;
             events?: components["schemas"]["EntryDocument"][] | null;
@@ -5728,6 +6988,7 @@ export interface components {
             pause_requested?: boolean | null;
             paused_by: string | null;
             paused_step: string | null;
+            principal: components["schemas"]["PrincipalDocument"];
             progress?: components["schemas"]["ProgressDocument"] | null;
             queued_ms: number | null;
             reattempt_requested?: boolean | null;
@@ -5747,6 +7008,7 @@ export interface components {
             trigger: string;
             trigger_id: string | null;
             version: number;
+            via: string | null;
             workflow: string;
             workflow_id: string;
         };
@@ -5756,6 +7018,7 @@ export interface components {
         };
         /** RunHead */
         RunHead: {
+            correlation_id?: string | null;
             duration_ms: number | null;
             error: string | null;
             execution_id?: string | null;
@@ -5771,6 +7034,7 @@ export interface components {
             parent?: components["schemas"]["ParentDocument"] | null;
             paused_by?: string | null;
             paused_step?: string | null;
+            principal?: components["schemas"]["PrincipalDocument"] | null;
             progress?: components["schemas"]["ProgressDocument"] | null;
             request_id: string | null;
             stage: components["schemas"]["StageDocument"] | null;
@@ -5781,6 +7045,7 @@ export interface components {
             trigger: string;
             trigger_id: string | null;
             version: number;
+            via?: string | null;
             workflow: string;
             workflow_id: string;
         };
@@ -5874,6 +7139,46 @@ export interface components {
             data: components["schemas"]["RunSummary"][];
             next_cursor?: string | null;
             searched_until?: string | null;
+        };
+        /** SecretDocument */
+        SecretDocument: {
+            /** Format: date-time */
+            created_at: string;
+            hosts: string[];
+            name: string;
+            /** Format: date-time */
+            updated_at: string;
+            updated_by: string;
+            version: number;
+        };
+        /** One[SecretDocument] */
+        SecretDocumentAnswer: {
+            data: components["schemas"]["SecretDocument"];
+        };
+        /** Many[SecretDocument] */
+        SecretDocumentPage: {
+            data: components["schemas"]["SecretDocument"][];
+            next_cursor?: string | null;
+        };
+        /** SessionDocument */
+        SessionDocument: {
+            address: string | null;
+            agent: string | null;
+            current: boolean;
+            /** Format: date-time */
+            expires_at: string;
+            id: string;
+            /** Format: date-time */
+            inserted_at: string;
+            name: string;
+            /** Format: date-time */
+            seen_at: string;
+            via: string;
+        };
+        /** Many[SessionDocument] */
+        SessionDocumentPage: {
+            data: components["schemas"]["SessionDocument"][];
+            next_cursor?: string | null;
         };
         /** SignalReceipt */
         SignalReceipt: {
@@ -6088,6 +7393,21 @@ export interface components {
             data: components["schemas"]["TemplateSetDocument"][];
             next_cursor?: string | null;
         };
+        /** TenantDocument */
+        TenantDocument: {
+            created_at: string | null;
+            name: string;
+            status: string;
+        };
+        /** One[TenantDocument] */
+        TenantDocumentAnswer: {
+            data: components["schemas"]["TenantDocument"];
+        };
+        /** Many[TenantDocument] */
+        TenantDocumentPage: {
+            data: components["schemas"]["TenantDocument"][];
+            next_cursor?: string | null;
+        };
         /** TimelineEntry */
         TimelineEntry: {
             answers: {
@@ -6198,6 +7518,19 @@ export interface components {
         /** One[UpgradeDocument] */
         UpgradeDocumentAnswer: {
             data: components["schemas"]["UpgradeDocument"];
+        };
+        /** VerifyDocument */
+        VerifyDocument: {
+            entries: number;
+            first: number | null;
+            last: number | null;
+            reason: string | null;
+            run_id: string;
+            status: string;
+        };
+        /** One[VerifyDocument] */
+        VerifyDocumentAnswer: {
+            data: components["schemas"]["VerifyDocument"];
         };
         /** VersionDocument */
         VersionDocument: {
@@ -6444,6 +7777,24 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
             /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
@@ -6492,7 +7843,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6543,6 +7903,24 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ActionTemplateDocumentAnswer"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
                 };
             };
             /** @description Not found. */
@@ -6608,7 +7986,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6670,7 +8057,16 @@ export interface operations {
                     "application/json": components["schemas"]["ActionTemplateDocumentAnswer"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6715,6 +8111,24 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ActionTypeDocumentPage"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
                 };
             };
             /** @description Not available now; try again after `Retry-After` seconds. */
@@ -6783,6 +8197,24 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
             /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
@@ -6826,6 +8258,24 @@ export interface operations {
             };
             /** @description The request is invalid; `details` says where. */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6877,7 +8327,16 @@ export interface operations {
                     "application/json": components["schemas"]["CatalogActionDocumentAnswer"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6930,7 +8389,16 @@ export interface operations {
                     "application/json": components["schemas"]["CatalogActionDocumentAnswer"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6975,6 +8443,24 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ActionFacetsDocumentAnswer"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
                 };
             };
             /** @description Not available now; try again after `Retry-After` seconds. */
@@ -7063,6 +8549,24 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
             /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
@@ -7096,6 +8600,24 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AlertDocumentAnswer"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
                 };
             };
             /** @description Not found. */
@@ -7142,7 +8664,16 @@ export interface operations {
                     "application/json": components["schemas"]["AlertDocumentAnswer"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7204,7 +8735,16 @@ export interface operations {
                     "application/json": components["schemas"]["AlertDocumentAnswer"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7215,6 +8755,207 @@ export interface operations {
             };
             /** @description Not found. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    listAudit: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only this operation.
+                 * @example cancel_run
+                 */
+                action?: string;
+                /**
+                 * @description Only what this caller did.
+                 * @example key ci
+                 */
+                actor?: string;
+                /**
+                 * @description Of every tenant; needs the scope `tenants:manage`.
+                 * @example true
+                 */
+                all_tenants?: boolean;
+                /** @description The `next_cursor` of the page before. It belongs to this list, filter and order. */
+                cursor?: string;
+                /**
+                 * @description Only what happened at this instant or later.
+                 * @example 2026-02-22T00:00:00Z
+                 */
+                from?: string;
+                /**
+                 * @description Only what was done to objects of this kind.
+                 * @example run
+                 */
+                kind?: string;
+                /**
+                 * @description How many at most, 1 to 200.
+                 * @example 50
+                 */
+                limit?: number;
+                /**
+                 * @description Only what was done to this object, as the request named it.
+                 * @example order-processing
+                 */
+                object?: string;
+                /**
+                 * @description Only what ended so.
+                 * @example refused
+                 */
+                outcome?: "done" | "refused" | "failed";
+                /**
+                 * @description Only what happened before this instant.
+                 * @example 2026-02-23T00:00:00Z
+                 */
+                to?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the list. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditDocumentPage"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    exportAudit: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only this operation.
+                 * @example cancel_run
+                 */
+                action?: string;
+                /**
+                 * @description Only what this caller did.
+                 * @example key ci
+                 */
+                actor?: string;
+                /**
+                 * @description Of every tenant; needs the scope `tenants:manage`.
+                 * @example true
+                 */
+                all_tenants?: boolean;
+                /**
+                 * @description Only what happened at this instant or later.
+                 * @example 2026-02-22T00:00:00Z
+                 */
+                from?: string;
+                /**
+                 * @description Only what was done to objects of this kind.
+                 * @example run
+                 */
+                kind?: string;
+                /**
+                 * @description Only what was done to this object, as the request named it.
+                 * @example order-processing
+                 */
+                object?: string;
+                /**
+                 * @description Only what ended so.
+                 * @example refused
+                 */
+                outcome?: "done" | "refused" | "failed";
+                /**
+                 * @description Only what happened before this instant.
+                 * @example 2026-02-23T00:00:00Z
+                 */
+                to?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Stream Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": unknown;
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7261,6 +9002,24 @@ export interface operations {
             };
             /** @description The request is invalid; `details` says where. */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7319,7 +9078,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7381,7 +9149,16 @@ export interface operations {
                     "application/json": components["schemas"]["ConnectorDocumentAnswer"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7443,7 +9220,16 @@ export interface operations {
                     "application/json": components["schemas"]["ConnectorDocumentAnswer"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7522,6 +9308,24 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
             /** @description Not found. */
             404: {
                 headers: {
@@ -7566,7 +9370,16 @@ export interface operations {
                     "application/json": components["schemas"]["ConnectorDocumentAnswer"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7628,7 +9441,16 @@ export interface operations {
                     "application/json": components["schemas"]["ConnectorDocumentAnswer"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7706,7 +9528,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7773,7 +9604,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7855,7 +9695,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7875,6 +9724,351 @@ export interface operations {
             };
             /** @description The body is larger than its limit. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    listCredentials: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the page before. It belongs to this list, filter and order. */
+                cursor?: string;
+                /**
+                 * @description How many at most, 1 to 200.
+                 * @example 50
+                 */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the list. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CredentialDocumentPage"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    getCredential: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the credential.
+                 * @example crm
+                 */
+                credential: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The credential. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CredentialDocumentAnswer"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    setCredential: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the credential.
+                 * @example crm
+                 */
+                credential: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description The credential. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CredentialDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The body is larger than its limit. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    deleteCredential: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the credential.
+                 * @example crm
+                 */
+                credential: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The credential. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CredentialDocumentAnswer"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    connectCredential: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the credential.
+                 * @example crm
+                 */
+                credential: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Where a person agrees. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConnectionDocumentAnswer"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7958,6 +10152,24 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
             /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
@@ -7991,6 +10203,24 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["LetterDocumentAnswer"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
                 };
             };
             /** @description Not found. */
@@ -8037,7 +10267,16 @@ export interface operations {
                     "application/json": components["schemas"]["LetterDocumentAnswer"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8090,7 +10329,16 @@ export interface operations {
                     "application/json": components["schemas"]["LetterDocumentAnswer"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8173,7 +10421,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8237,6 +10494,24 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
             /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
@@ -8283,7 +10558,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8334,6 +10618,24 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["EntityDocumentAnswer"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
                 };
             };
             /** @description Not found. */
@@ -8397,7 +10699,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8450,7 +10761,16 @@ export interface operations {
                     "application/json": components["schemas"]["EntityDocumentAnswer"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8512,6 +10832,24 @@ export interface operations {
                     "application/json": components["schemas"]["EntityEventDocumentPage"];
                 };
             };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
             /** @description Not found. */
             404: {
                 headers: {
@@ -8569,7 +10907,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8673,7 +11020,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8835,6 +11191,24 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
             /** @description Not found. */
             404: {
                 headers: {
@@ -8909,6 +11283,24 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
             /** @description Not found. */
             404: {
                 headers: {
@@ -8953,7 +11345,16 @@ export interface operations {
                     "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9026,6 +11427,24 @@ export interface operations {
             };
             /** @description The request is invalid; `details` says where. */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -9111,6 +11530,24 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
             /** @description Not found. */
             404: {
                 headers: {
@@ -9177,6 +11614,24 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
             /** @description Not found. */
             404: {
                 headers: {
@@ -9230,7 +11685,16 @@ export interface operations {
                     "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9325,7 +11789,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9411,6 +11884,24 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
             /** @description Not found. */
             404: {
                 headers: {
@@ -9463,6 +11954,24 @@ export interface operations {
             };
             /** @description The request is invalid; `details` says where. */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -9524,6 +12033,24 @@ export interface operations {
             };
             /** @description The request is invalid; `details` says where. */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -9594,7 +12121,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9671,6 +12207,24 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
             /** @description Not found. */
             404: {
                 headers: {
@@ -9715,7 +12269,16 @@ export interface operations {
                     "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9793,7 +12356,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9886,7 +12458,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9957,7 +12538,16 @@ export interface operations {
                     "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10027,6 +12617,24 @@ export interface operations {
             };
             /** @description The request is invalid; `details` says where. */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -10118,7 +12726,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10207,6 +12824,24 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
             /** @description Not found. */
             404: {
                 headers: {
@@ -10284,7 +12919,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10371,6 +13015,24 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
             /** @description Not found. */
             404: {
                 headers: {
@@ -10442,7 +13104,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10549,6 +13220,24 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
             /** @description Not found. */
             404: {
                 headers: {
@@ -10624,7 +13313,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10716,8 +13414,97 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
             /** @description Not found. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    verifyExecution: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The run's id.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Whether the run was changed after its end. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VerifyDocumentAnswer"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -10758,6 +13545,24 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["WhyDocumentAnswer"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
                 };
             };
             /** @description Not found. */
@@ -10837,7 +13642,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10882,6 +13696,24 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CountsDocumentAnswer"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
                 };
             };
             /** @description Not available now; try again after `Retry-After` seconds. */
@@ -11014,6 +13846,24 @@ export interface operations {
             };
             /** @description The request is invalid; `details` says where. */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -11172,6 +14022,24 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
             /** @description Not found. */
             404: {
                 headers: {
@@ -11248,7 +14116,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11331,6 +14208,24 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
             /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
@@ -11380,6 +14275,24 @@ export interface operations {
             };
             /** @description The request is invalid; `details` says where. */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -11444,6 +14357,24 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
             /** @description Not found. */
             404: {
                 headers: {
@@ -11451,6 +14382,405 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    listKeys: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the page before. It belongs to this list, filter and order. */
+                cursor?: string;
+                /**
+                 * @description How many at most, 1 to 200.
+                 * @example 50
+                 */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the list. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyDocumentPage"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    createKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description An instant, or a time from now such as `90d`. */
+                    expires_at?: string;
+                    /** @description What the key is for. */
+                    name: string;
+                    /**
+                     * @description A role, or `scopes`.
+                     * @enum {string}
+                     */
+                    role?: "viewer" | "operator" | "editor" | "admin" | "instance-admin";
+                    scopes?: ("workflows:read" | "workflows:execute" | "workflows:manage" | "templates:read" | "templates:manage" | "workflows:impersonate" | "secrets:manage" | "keys:manage" | "limits:manage" | "audit:read" | "metrics:read" | "tenants:manage")[];
+                    /** @description The tenant that it is of; another one needs `tenants:manage`. */
+                    tenant?: string;
+                    /** @description Names or ids of the only workflows that it may start. */
+                    workflows?: string[];
+                };
+            };
+        };
+        responses: {
+            /** @description The key; it is shown only now. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedKeyDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The body is larger than its limit. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    getKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The key's id: the letters after `dk_`.
+                 * @example k7m2p9xq
+                 */
+                key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The key. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyDocumentAnswer"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    revokeKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The key's id: the letters after `dk_`.
+                 * @example k7m2p9xq
+                 */
+                key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The key as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyDocumentAnswer"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    rotateKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The key's id: the letters after `dk_`.
+                 * @example k7m2p9xq
+                 */
+                key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description An instant, or a time from now such as `90d`. */
+                    expires_at?: string;
+                    /** @description How long the old key stays valid; `1d` by default. */
+                    grace?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The new key; it is shown only now. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedKeyDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The body is larger than its limit. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    listLoginMethods: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How a person can sign in. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LoginMethodsAnswer"];
                 };
             };
             /** @description Not available now; try again after `Retry-After` seconds. */
@@ -11482,6 +14812,96 @@ export interface operations {
                     "application/json": components["schemas"]["MeDocumentAnswer"];
                 };
             };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    changeOwnPassword: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    new_password: string;
+                    old_password: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Request fulfilled, nothing follows */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": null;
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Too many unknown tokens from this source. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
             /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
@@ -11511,6 +14931,24 @@ export interface operations {
                     "application/json": components["schemas"]["NodeDocumentAnswer"];
                 };
             };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
             /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
@@ -11538,6 +14976,24 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["QueueDocumentAnswer"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
                 };
             };
             /** @description Not available now; try again after `Retry-After` seconds. */
@@ -11596,6 +15052,80 @@ export interface operations {
             };
             /** @description The request is invalid; `details` says where. */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    rotateSecrets: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RotationDocumentAnswer"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -11662,6 +15192,24 @@ export interface operations {
             };
             /** @description The request is invalid; `details` says where. */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -11750,7 +15298,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11820,6 +15377,24 @@ export interface operations {
             };
             /** @description The request is invalid; `details` says where. */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -11911,7 +15486,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11997,7 +15581,16 @@ export interface operations {
                     "application/json": components["schemas"]["DeletedRuleDocumentAnswer"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12057,6 +15650,24 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RuleActionDocumentPage"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
                 };
             };
             /** @description Not found. */
@@ -12122,7 +15733,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12207,6 +15827,24 @@ export interface operations {
                     "application/json": components["schemas"]["RuleActionDocumentAnswer"];
                 };
             };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
             /** @description Not found. */
             404: {
                 headers: {
@@ -12275,7 +15913,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12381,7 +16028,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12485,7 +16141,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12565,7 +16230,16 @@ export interface operations {
                     "application/json": components["schemas"]["RuleDocumentAnswer"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12627,7 +16301,16 @@ export interface operations {
                     "application/json": components["schemas"]["RuleDocumentAnswer"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12687,6 +16370,24 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RuleEdgeDocumentPage"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
                 };
             };
             /** @description Not found. */
@@ -12752,7 +16453,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12837,6 +16547,24 @@ export interface operations {
                     "application/json": components["schemas"]["RuleEdgeDocumentAnswer"];
                 };
             };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
             /** @description Not found. */
             404: {
                 headers: {
@@ -12905,7 +16633,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -13005,7 +16742,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -13109,7 +16855,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -13299,6 +17054,24 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
             /** @description Not found. */
             404: {
                 headers: {
@@ -13353,6 +17126,24 @@ export interface operations {
             };
             /** @description The request is invalid; `details` says where. */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -13444,7 +17235,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -13541,6 +17341,24 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
             /** @description Not found. */
             404: {
                 headers: {
@@ -13598,7 +17416,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -13658,6 +17485,24 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RecentEventDocumentPage"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
                 };
             };
             /** @description Not found. */
@@ -13823,6 +17668,24 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
             /** @description Not found. */
             404: {
                 headers: {
@@ -13884,6 +17747,24 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
             /** @description Not found. */
             404: {
                 headers: {
@@ -13931,6 +17812,24 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RuleDocumentAnswer"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
                 };
             };
             /** @description Not found. */
@@ -13988,7 +17887,16 @@ export interface operations {
                     "application/json": components["schemas"]["RuleDocumentAnswer"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -14096,7 +18004,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -14182,7 +18099,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -14353,6 +18279,24 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
             /** @description Not found. */
             404: {
                 headers: {
@@ -14427,6 +18371,24 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
             /** @description Not found. */
             404: {
                 headers: {
@@ -14471,7 +18433,16 @@ export interface operations {
                     "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -14544,6 +18515,24 @@ export interface operations {
             };
             /** @description The request is invalid; `details` says where. */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -14629,6 +18618,24 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
             /** @description Not found. */
             404: {
                 headers: {
@@ -14695,6 +18702,24 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
             /** @description Not found. */
             404: {
                 headers: {
@@ -14748,7 +18773,16 @@ export interface operations {
                     "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -14843,7 +18877,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -14929,6 +18972,24 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
             /** @description Not found. */
             404: {
                 headers: {
@@ -14981,6 +19042,24 @@ export interface operations {
             };
             /** @description The request is invalid; `details` says where. */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -15042,6 +19121,24 @@ export interface operations {
             };
             /** @description The request is invalid; `details` says where. */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -15112,7 +19209,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -15189,6 +19295,24 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
             /** @description Not found. */
             404: {
                 headers: {
@@ -15233,7 +19357,16 @@ export interface operations {
                     "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -15311,7 +19444,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -15404,7 +19546,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -15475,7 +19626,16 @@ export interface operations {
                     "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -15545,6 +19705,24 @@ export interface operations {
             };
             /** @description The request is invalid; `details` says where. */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -15636,7 +19814,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -15725,6 +19912,24 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
             /** @description Not found. */
             404: {
                 headers: {
@@ -15802,7 +20007,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -15889,6 +20103,24 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
             /** @description Not found. */
             404: {
                 headers: {
@@ -15960,7 +20192,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -16067,6 +20308,24 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
             /** @description Not found. */
             404: {
                 headers: {
@@ -16142,7 +20401,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -16234,8 +20502,97 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
             /** @description Not found. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    verifyRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The run's id.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Whether the run was changed after its end. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VerifyDocumentAnswer"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -16276,6 +20633,24 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["WhyDocumentAnswer"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
                 };
             };
             /** @description Not found. */
@@ -16355,7 +20730,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -16400,6 +20784,24 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CountsDocumentAnswer"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
                 };
             };
             /** @description Not available now; try again after `Retry-After` seconds. */
@@ -16532,6 +20934,24 @@ export interface operations {
             };
             /** @description The request is invalid; `details` says where. */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -16690,6 +21110,24 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
             /** @description Not found. */
             404: {
                 headers: {
@@ -16766,7 +21204,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -16847,6 +21294,24 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
             /** @description Not found. */
             404: {
                 headers: {
@@ -16893,7 +21358,16 @@ export interface operations {
                     };
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -16960,6 +21434,421 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    listSecrets: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the page before. It belongs to this list, filter and order. */
+                cursor?: string;
+                /**
+                 * @description How many at most, 1 to 200.
+                 * @example 50
+                 */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the list. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecretDocumentPage"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    getSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the secret.
+                 * @example STRIPE_KEY
+                 */
+                secret: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The secret. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecretDocumentAnswer"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    setSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the secret.
+                 * @example STRIPE_KEY
+                 */
+                secret: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    hosts?: string[];
+                    value: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The secret was set. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecretDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    deleteSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the secret.
+                 * @example STRIPE_KEY
+                 */
+                secret: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The secret that was deleted. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecretDocumentAnswer"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    listSessions: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Those of everyone in the tenant, which needs `keys:manage`.
+                 * @example false
+                 */
+                all?: boolean;
+                /** @description The `next_cursor` of the page before. It belongs to this list, filter and order. */
+                cursor?: string;
+                /**
+                 * @description How many at most, 1 to 200.
+                 * @example 50
+                 */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the list. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionDocumentPage"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    endSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The session's id, or `current`.
+                 * @example ses_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                session: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, nothing follows */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": null;
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
             /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
@@ -17018,6 +21907,24 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
             /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
@@ -17045,6 +21952,24 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["StorageDocumentAnswer"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
                 };
             };
             /** @description Not available now; try again after `Retry-After` seconds. */
@@ -17097,6 +22022,24 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
             /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
@@ -17141,6 +22084,24 @@ export interface operations {
             };
             /** @description The request is invalid; `details` says where. */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -17209,7 +22170,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -17274,6 +22244,24 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
             /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
@@ -17324,7 +22312,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -17406,6 +22403,24 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
             /** @description Not found. */
             404: {
                 headers: {
@@ -17463,6 +22478,24 @@ export interface operations {
             };
             /** @description The request is invalid; `details` says where. */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -17550,7 +22583,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -17632,7 +22674,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -17705,7 +22756,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -17785,7 +22845,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -17864,6 +22933,24 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
             /** @description Not available now; try again after `Retry-After` seconds. */
             503: {
                 headers: {
@@ -17916,7 +23003,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -17978,6 +23074,24 @@ export interface operations {
                     "application/json": components["schemas"]["WorkflowTemplateDocumentAnswer"];
                 };
             };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
             /** @description Not found. */
             404: {
                 headers: {
@@ -18022,7 +23136,16 @@ export interface operations {
                     "application/json": components["schemas"]["WorkflowTemplateDocumentAnswer"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -18092,7 +23215,492 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    listTenants: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the page before. It belongs to this list, filter and order. */
+                cursor?: string;
+                /**
+                 * @description How many at most, 1 to 200.
+                 * @example 50
+                 */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the list. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TenantDocumentPage"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    createTenant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    name: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The tenant. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TenantDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The body is larger than its limit. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    getTenant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                tenant: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The tenant. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TenantDocumentAnswer"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    deleteTenant: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The name of the tenant again.
+                 * @example shop
+                 */
+                confirm?: string;
+            };
+            header?: never;
+            path: {
+                tenant: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was deleted. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedTenantAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    exportTenant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                tenant: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Stream Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": unknown;
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    resumeTenant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                tenant: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The tenant. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TenantDocumentAnswer"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    suspendTenant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                tenant: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The tenant. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TenantDocumentAnswer"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -18170,6 +23778,24 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
             /** @description Not found. */
             404: {
                 headers: {
@@ -18206,6 +23832,24 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TriggerTypeDocumentPage"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
                 };
             };
             /** @description Not available now; try again after `Retry-After` seconds. */
@@ -18262,6 +23906,24 @@ export interface operations {
             };
             /** @description The request is invalid; `details` says where. */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -18329,7 +23991,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -18400,7 +24071,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -18484,7 +24164,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -18615,7 +24304,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description The signature is not valid. */
+            /** @description The request has no valid key, token, session or signature. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -18624,7 +24313,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -18713,7 +24402,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -18794,7 +24492,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -18863,7 +24570,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -18956,6 +24672,24 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
             /** @description Not found. */
             404: {
                 headers: {
@@ -19003,6 +24737,24 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["FiringDocumentAnswer"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
                 };
             };
             /** @description Not found. */
@@ -19063,7 +24815,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -19149,6 +24910,24 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
             /** @description Not found. */
             404: {
                 headers: {
@@ -19208,7 +24987,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -19279,7 +25067,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -19299,6 +25096,306 @@ export interface operations {
             };
             /** @description The current state does not allow this. */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    listUsers: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the page before. It belongs to this list, filter and order. */
+                cursor?: string;
+                /**
+                 * @description How many at most, 1 to 200.
+                 * @example 50
+                 */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the list. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PersonDocumentPage"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    createUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    display_name?: string;
+                    email?: string;
+                    name: string;
+                    password?: string;
+                    role: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The person was added. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PersonDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Too many unknown tokens from this source. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    getUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The person's id or name.
+                 * @example alice
+                 */
+                user: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The person. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PersonDocumentAnswer"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    changeUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The person's id or name.
+                 * @example alice
+                 */
+                user: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    disabled?: boolean;
+                    display_name?: string;
+                    email?: string;
+                    password?: string;
+                    role?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The person. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PersonDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Too many unknown tokens from this source. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -19355,6 +25452,24 @@ export interface operations {
             };
             /** @description The request is invalid; `details` says where. */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -19423,6 +25538,24 @@ export interface operations {
             };
             /** @description The request is invalid; `details` says where. */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -19502,7 +25635,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -19584,6 +25726,24 @@ export interface operations {
             };
             /** @description The request is invalid; `details` says where. */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -19694,7 +25854,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -19800,7 +25969,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -19891,7 +26069,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -19973,6 +26160,24 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
             /** @description Not found. */
             404: {
                 headers: {
@@ -20017,7 +26222,16 @@ export interface operations {
                     "application/json": components["schemas"]["WorkflowDocumentAnswer"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -20070,6 +26284,24 @@ export interface operations {
                     "application/json": components["schemas"]["DraftDocumentAnswer"];
                 };
             };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
             /** @description Not found. */
             404: {
                 headers: {
@@ -20120,7 +26352,16 @@ export interface operations {
                     "application/json": components["schemas"]["DraftDocumentAnswer"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -20191,7 +26432,16 @@ export interface operations {
                     "application/json": components["schemas"]["WorkflowDocumentAnswer"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -20316,8 +26566,8 @@ export interface operations {
                     spec?: unknown;
                     /** @description An instant, or a time from now such as `10m`. */
                     startAt?: string;
-                    /** @enum {string} */
-                    tenantId?: "default";
+                    /** @description The name of your tenant; another one is refused. */
+                    tenantId?: string;
                     /** @description What becomes `trigger.body`, any JSON value. */
                     trigger?: unknown;
                     /** @description The version to run, a number; `draft` runs the draft. The current one by default. */
@@ -20353,7 +26603,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -20432,6 +26691,24 @@ export interface operations {
             };
             /** @description The request is invalid; `details` says where. */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -20529,7 +26806,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -20620,7 +26906,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -20721,7 +27016,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -20902,6 +27206,24 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
             /** @description Not found. */
             404: {
                 headers: {
@@ -20981,6 +27303,24 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
             /** @description Not found. */
             404: {
                 headers: {
@@ -21030,7 +27370,16 @@ export interface operations {
                     "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -21097,7 +27446,16 @@ export interface operations {
                     "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -21183,7 +27541,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -21250,7 +27617,16 @@ export interface operations {
                     "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -21333,7 +27709,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -21400,7 +27785,16 @@ export interface operations {
                     "application/json": components["schemas"]["RunDocumentAnswer"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -21475,6 +27869,24 @@ export interface operations {
             };
             /** @description The request is invalid; `details` says where. */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -21571,7 +27983,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -21662,7 +28083,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -21732,6 +28162,24 @@ export interface operations {
             };
             /** @description The request is invalid; `details` says where. */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -21854,7 +28302,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -21925,7 +28382,16 @@ export interface operations {
                     "application/json": components["schemas"]["WorkflowDocumentAnswer"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -22018,6 +28484,24 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
             /** @description Not found. */
             404: {
                 headers: {
@@ -22065,6 +28549,24 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["VersionDocumentAnswer"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
                 };
             };
             /** @description Not found. */
@@ -22136,7 +28638,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -22212,6 +28723,24 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
             /** @description Not found. */
             404: {
                 headers: {
@@ -22269,7 +28798,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -22347,6 +28885,117 @@ export interface operations {
             };
         };
     };
+    signIn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    key?: string;
+                    name?: string;
+                    password?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Request fulfilled, nothing follows */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": null;
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Too many unknown tokens from this source. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    signOut: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, nothing follows */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": null;
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
     listReferenceActionTypes: {
         parameters: {
             query?: never;
@@ -22363,6 +29012,24 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ActionTypeDocument"][];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
                 };
             };
             /** @description Not available now; try again after `Retry-After` seconds. */
@@ -22392,6 +29059,24 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["EntityDocument"][];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
                 };
             };
             /** @description Not available now; try again after `Retry-After` seconds. */
@@ -22437,6 +29122,24 @@ export interface operations {
             };
             /** @description The request is invalid; `details` says where. */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -22528,7 +29231,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -22621,7 +29333,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -22720,7 +29441,16 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -22774,6 +29504,24 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TriggerTypeDocument"][];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
                 };
             };
             /** @description Not available now; try again after `Retry-After` seconds. */
@@ -22964,7 +29712,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description The signature is not valid. */
+            /** @description The request has no valid key, token, session or signature. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -22973,7 +29721,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description Not allowed from this origin or under this host name. */
+            /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
                 headers: {
                     [name: string]: unknown;

@@ -10,8 +10,10 @@ import {
   type Heard,
   InvalidArgument,
   NotFound,
+  PermissionDenied,
   PreconditionFailed,
   RehearsalFailed,
+  Unauthenticated,
 } from "../src/index.js";
 import { Server } from "./server.js";
 
@@ -41,11 +43,26 @@ describe("against a real Detent", { timeout: 90_000 }, () => {
 
   before(async () => {
     server = await Server.start();
-    detent = new Detent({ baseUrl: server.baseUrl });
+    detent = new Detent({ baseUrl: server.baseUrl, key: server.key });
     await detent.workflows.save(GREET);
     await detent.workflows.save(APPROVE);
   });
   after(async () => await server.stop());
+
+  test("a key is created, does what it may, is rotated and revoked", async () => {
+    await assert.rejects(new Detent({ baseUrl: server.baseUrl }).me(), Unauthenticated);
+    await detent.workflows.save({ name: "sent", tasks: GREET.tasks });
+    const made = await detent.keys.create({ name: "sender", workflows: ["sent"], expires_at: "1h" });
+    const sender = new Detent({ baseUrl: server.baseUrl, key: made.key });
+    assert.deepEqual((await sender.me()).workflows, ["sent"]);
+    await assert.rejects(sender.start("approve"), PermissionDenied);
+    assert.equal((await sender.start("sent", { name: "Ada" }, { wait: 60 })).status, "completed");
+    const next = await detent.keys.rotate(made.id, { grace: "1h" });
+    assert.equal((await detent.keys.get(made.id)).status, "rotated");
+    assert.equal((await detent.keys.revoke(next.id)).status, "revoked");
+    assert.equal((await all(detent.keys.list())).length, 3);
+    await detent.workflows.delete("sent");
+  });
 
   test("a definition that is saved again changes nothing", async () => {
     const saved = await detent.workflows.save(GREET);

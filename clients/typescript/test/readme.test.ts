@@ -15,7 +15,7 @@ test("the example of the README prints what its comments say", { timeout: 90_000
   await writeFile(EXAMPLE, example);
   const server = await Server.start();
   try {
-    const env = { ...process.env, DETENT_URL: server.baseUrl };
+    const env = { ...process.env, DETENT_URL: server.baseUrl, DETENT_KEY: server.key };
     const { stdout } = await promisify(execFile)(process.execPath, [EXAMPLE], { env, timeout: 60_000 });
     assert.equal(expected.length, 3);
     assert.deepEqual(stdout.trim().split("\n"), expected);

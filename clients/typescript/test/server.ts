@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,6 +12,8 @@ const PATIENCE = 60_000;
 /** A real Detent in a process of its own, on a temporary file. */
 export class Server {
   readonly baseUrl: string;
+  /** The first key of the server, which may do everything. */
+  key = "";
   readonly #folder: string;
   readonly #port: number;
   #process: ChildProcess | undefined;
@@ -26,6 +28,7 @@ export class Server {
     const folder = await mkdtemp(join(tmpdir(), "detent-client-"));
     const server = new Server(folder, await freePort());
     await server.up();
+    server.key = (await readFile(join(folder, "admin.key"), "utf8")).trim();
     return server;
   }
 
@@ -35,6 +38,7 @@ export class Server {
     const database = `sqlite:///${this.#folder}/detent.db`;
     this.#process = spawn(command, ["serve", "--port", String(this.#port), "--database", database], {
       cwd: this.#folder,
+      env: { ...process.env, DETENT_ADMIN_KEY_FILE: join(this.#folder, "admin.key") },
       stdio: ["ignore", "ignore", "pipe"],
     });
     let said = "";
