@@ -72,8 +72,8 @@ const SHELL = new RegExp(
   [
     "/node_modules/(react|react-dom|scheduler|wouter|regexparam)/",
     "/node_modules/@tanstack/(?!.*[mM]utationObserver|.*useMutation)",
-    "/src/(main|routes|look/(?!kinds).*|shell/(?!palette|key_list|place).*)\\.tsx?$",
-    "/src/api/(cache|client|live|session|runs)\\.ts$",
+    "/src/(main|routes|look/(?!kinds).*|shell/(?!palette|key_list|place|sign_in|who_menu).*)\\.tsx?$",
+    "/src/api/(cache|client|live|policy|session|sign_in|runs)\\.ts$",
     "/src/runs/why\\.ts$|/lucide-react/.*/(radio|ellipsis|chevron-right|x|chevron-down|plus|minus)\\.mjs$",
     "/src/parts/(button|chip|copy|menu|states|status|time|toast|list/.*)\\.tsx?$",
   ].join("|"),

@@ -25,6 +25,7 @@ export const ROUTES: Page[] = [
   { path: "/inbox", page: lazy(() => import("./people/inbox")) },
   { path: "/heroes", page: lazy(() => import("./people/heroes")) },
   { path: "/heroes/:type/:id", page: lazy(() => import("./people/hero")) },
+  { path: "/admin/:tab?", page: lazy(() => import("./admin/page")) },
   { path: "/system/:tab?", page: lazy(() => import("./system/page")) },
 ];
 

@@ -1,5 +1,5 @@
 /** The documents of the API that the page reads. Where `clients/typescript` has generated types, these come from there. */
-import type { Entry, Run, RunSummary as Summary, Trigger, Workflow } from "detent-client";
+import type { components, Entry, Run, RunSummary as Summary, Trigger, Workflow } from "detent-client";
 
 export type { Entry, Run, Trigger, Workflow };
 
@@ -81,16 +81,7 @@ export interface Bulk {
   more: boolean;
 }
 
-export interface Me {
-  caller: { name: string; tenant: string };
-  scopes: string[];
-  authenticated: boolean;
-  server_time: string;
-  version: string;
-  base_path: string;
-  limits: Record<string, number>;
-  features: string[];
-}
+export type Me = components["schemas"]["MeDocument"];
 
 /** A wait that a person or a program has to answer. */
 export interface Wait {

@@ -3,7 +3,10 @@
  * A browser has six connections to a server for all its tabs. So there is one stream for all topics, and none while the
  * tab is hidden. */
 import { useEffect, useRef, useSyncExternalStore } from "react";
-import { address } from "./client";
+import { address, read } from "./client";
+import type { Me, One } from "./documents";
+import { has } from "./policy";
+import { signInState, watchSignIn } from "./sign_in";
 
 /** What is heard. `open` comes whenever the stream begins again: what was missed is not told, so ask again. */
 export interface Heard {
@@ -57,6 +60,7 @@ class Live {
   constructor() {
     document.addEventListener("visibilitychange", () => this.#onVisibility());
     addEventListener("online", () => this.#open());
+    watchSignIn(() => (signInState().isOut ? this.#close("idle") : this.retry()));
   }
 
   get connection(): Connection {
@@ -97,7 +101,7 @@ class Live {
 
   #open(): void {
     clearTimeout(this.#timer);
-    if (document.hidden) return;
+    if (document.hidden || signInState().isOut) return;
     const topics = this.#topics();
     const names = topics.map(plain).sort().join(",");
     if (names === "") return this.#close("idle");
@@ -124,6 +128,7 @@ class Live {
 
   #fail(source: EventSource): void {
     if (source !== this.#source) return;
+    if (source.readyState === EventSource.CLOSED) void this.#look();
     source.close();
     this.#source = undefined;
     const pause = PAUSES[Math.min(this.#failures, PAUSES.length - 1)] ?? 15_000;
@@ -133,7 +138,19 @@ class Live {
     this.#timer = setTimeout(() => this.#open(), pause);
   }
 
+  /** The server refused, and the browser does not say why. Another question learns whether a person has to sign in; a
+   * caller that may not read has no stream. */
+  async #look(): Promise<void> {
+    try {
+      const { data } = await read<One<Me>>("/api/v1/me");
+      if (!has(data.scopes, "workflows:read")) this.#close("idle");
+    } catch {
+      // The next try tells.
+    }
+  }
+
   #close(state: "idle"): void {
+    clearTimeout(this.#timer);
     this.#source?.close();
     this.#source = undefined;
     this.#opened = "";

@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useEffect, useSyncExternalStore } from "react";
 import { read } from "./client";
 import type { Me, One } from "./documents";
+import { has, type Operation, POLICY } from "./policy";
 
 let ahead = 0;
 
@@ -33,6 +34,19 @@ export function useFeatures(): (feature: string | undefined) => boolean {
   return (feature) => feature === undefined || me === undefined || me.features.includes(feature);
 }
 
+/** Why the caller may not do something: which scope it lacks. `undefined` if it may, and while that is not known. */
+export function useDenied(operation: Operation | undefined): string | undefined {
+  const me = useMe();
+  if (operation === undefined || me === undefined || has(me.scopes, POLICY[operation])) return undefined;
+  return `This needs the scope ${POLICY[operation]}, which ${me.role ? `the role ${me.role}` : me.caller.name} does not have.`;
+}
+
+/** Says whether the caller may do something. While that is not known, it may not: nothing is asked in vain. */
+export function useMay(): (operation: Operation) => boolean {
+  const me = useMe();
+  return (operation) => me !== undefined && has(me.scopes, POLICY[operation]);
+}
+
 /** One clock for all that count up or down: it ticks once a second while anything shows a time. */
 class Ticker {
   readonly #watchers = new Set<() => void>();
@@ -41,6 +55,8 @@ class Ticker {
 
   watch = (changed: () => void): (() => void) => {
     this.#watchers.add(changed);
+    // Nothing has ticked while nothing was watched.
+    if (this.#timer === undefined) this.now = now();
     this.#timer ??= setInterval(() => this.#tick(), 1000);
     return () => {
       this.#watchers.delete(changed);

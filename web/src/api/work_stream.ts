@@ -1,11 +1,14 @@
 /** Work that takes a while: its progress is told as it goes, and its answer comes at the end. */
 import { Parser, refusalOf } from "detent-client";
-import { address, type Query } from "./client";
+import { address, asked, HEADERS, type Query } from "./client";
 
 /** Ask for work, hear its progress, and return its answer. Leaving it by `signal` stops it. */
 export async function workStream<T, P>(path: string, query: Query, told: (progress: P) => void, signal: AbortSignal): Promise<T> {
-  const response = await fetch(address(path, query), { method: "POST", headers: { accept: "text/event-stream" }, signal });
-  if (!response.ok) throw await refusalOf(response);
+  const response = await asked(async () => {
+    const answer = await fetch(address(path, query), { method: "POST", headers: { ...HEADERS, accept: "text/event-stream" }, signal });
+    if (!answer.ok) throw await refusalOf(answer);
+    return answer;
+  });
   if (!response.headers.get("content-type")?.startsWith("text/event-stream")) return (await response.json()) as T;
   const parser = new Parser();
   const decoder = new TextDecoder();

@@ -136,7 +136,7 @@ function Verbs({ action }: { action: Action }) {
   };
   return (
     <div className={styles["verbs"]} role="group" aria-label="What can be done">
-      <Button onClick={() => setAsked(true)}>
+      <Button needs="disable_action" onClick={() => setAsked(true)}>
         {enabled ? <CirclePause className="icon" aria-hidden /> : <CirclePlay className="icon" aria-hidden />}
         {enabled ? "Disable…" : "Enable…"}
       </Button>

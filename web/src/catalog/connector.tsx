@@ -94,17 +94,17 @@ function Verbs({ connector }: { connector: Connector }) {
   return (
     <div className={styles["verbs"]} role="group" aria-label="What can be done">
       {(source === "openapi" || source === "mcp") && (
-        <LinkButton to={`/catalog/import/${source}?name=${encodeURIComponent(id)}`}>
+        <LinkButton needs="import_openapi" to={`/catalog/import/${source}?name=${encodeURIComponent(id)}`}>
           <RefreshCw className="icon" aria-hidden />
           Import again…
         </LinkButton>
       )}
-      <Button onClick={() => setAsked("state")}>
+      <Button needs="disable_connector" onClick={() => setAsked("state")}>
         {enabled ? <CirclePause className="icon" aria-hidden /> : <CirclePlay className="icon" aria-hidden />}
         {enabled ? "Disable…" : "Enable…"}
       </Button>
       {(source === "openapi" || source === "mcp") && (
-        <Button onClick={() => setAsked("remove")}>
+        <Button needs="remove_connector" onClick={() => setAsked("remove")}>
           <Trash2 className="icon" aria-hidden />
           Remove…
         </Button>

@@ -148,7 +148,7 @@ function Form({ kind }: { kind: "openapi" | "mcp" }) {
           <Tick label={<>Send the token of the connector, <code>{tokenOf(name)}</code></>} checked={withToken} onTick={(on) => change(() => setWithToken(on))} />
         )}
         <div className={styles["verbs"]}>
-          <Button type="submit" kind={preview ? "plain" : "primary"} disabled={!isReady || acting.busy}>
+          <Button type="submit" needs="import_openapi" kind={preview ? "plain" : "primary"} disabled={!isReady || acting.busy}>
             <Globe className="icon" aria-hidden />
             {preview ? "Preview it again" : "Preview the import"}
           </Button>
@@ -193,7 +193,7 @@ function Found({ preview: { source, found }, busy, onImport }: { preview: Previe
           </p>
         </div>
         {found.changed ? (
-          <Button kind={broken.length > 0 ? "danger" : "primary"} disabled={busy} onClick={onImport}>
+          <Button needs="import_openapi" kind={broken.length > 0 ? "danger" : "primary"} disabled={busy} onClick={onImport}>
             <Upload className="icon" aria-hidden />
             {broken.length > 0 ? `Import it; ${several(broken.length, "step")} will have to change` : `Import version ${found.version}`}
           </Button>

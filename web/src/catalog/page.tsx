@@ -36,7 +36,7 @@ export default function Catalog({ params }: { params: Record<string, string | un
         />
         {tab !== "templates" && (
           <div className={styles["headVerbs"]}>
-            <LinkButton to="/catalog/import/openapi">
+            <LinkButton needs="import_openapi" to="/catalog/import/openapi">
               <Import className="icon" aria-hidden />
               Import a service…
             </LinkButton>

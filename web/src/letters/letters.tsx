@@ -58,8 +58,8 @@ export default function DeadLetters() {
         {filter.run && <Chip name="run" value={`…${filter.run.slice(-6)}`} onRemove={() => place.set({ run: null, letter: null })} />}
         {rows.length > 0 && (
           <div className={styles["bulk"]}>
-            {state !== "requeued" && <Button onClick={() => setAsked("requeue")}>Requeue all that match…</Button>}
-            <Button onClick={() => setAsked("purge")}>Purge all that match…</Button>
+            {state !== "requeued" && <Button needs="change_many_dead_letters" onClick={() => setAsked("requeue")}>Requeue all that match…</Button>}
+            <Button needs="change_many_dead_letters" onClick={() => setAsked("purge")}>Purge all that match…</Button>
           </div>
         )}
       </div>
@@ -199,12 +199,12 @@ function Detail({ id }: { id: string }) {
           <p className={styles["why"]}>{letter.message}</p>
           <div className={styles["verbs"]}>
             {letter.state === "open" && (
-              <Button kind="primary" disabled={acting.busy} onClick={() => void requeue()}>
+              <Button kind="primary" needs="requeue_dead_letter" disabled={acting.busy} onClick={() => void requeue()}>
                 <RotateCw className="icon" aria-hidden />
                 Requeue it
               </Button>
             )}
-            <Button disabled={acting.busy} onClick={() => setAsked(true)}>
+            <Button needs="purge_dead_letter" disabled={acting.busy} onClick={() => setAsked(true)}>
               <Trash2 className="icon" aria-hidden />
               Purge it…
             </Button>

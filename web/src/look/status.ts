@@ -97,6 +97,16 @@ const STATES: Record<string, Look> = {
   raised: { word: "Open", tone: "wait", icon: BellRing },
   acknowledged: { word: "Acknowledged", tone: "idle", icon: Eye },
   resolved: { word: "Resolved", tone: "ok", icon: CircleCheck },
+  // Keys, tenants and credentials.
+  rotated: { word: "Rotated", tone: "hold", icon: RotateCw },
+  revoked: { word: "Revoked", tone: "idle", icon: Ban },
+  expired: { word: "Expired", tone: "idle", icon: ClockAlert },
+  suspended: { word: "Suspended", tone: "hold", icon: CirclePause },
+  ready: { word: "Ready", tone: "ok", icon: CircleCheck },
+  new: { word: "Not connected", tone: "hold", icon: Unplug },
+  reconnect: { word: "Reconnect", tone: "fail", icon: Unplug },
+  // The audit.
+  done: { word: "Done", tone: "ok", icon: CircleCheck },
   // Nodes.
   alive: { word: "Alive", tone: "ok", icon: CircleCheck },
   lost: { word: "Not heard of", tone: "fail", icon: OctagonX },

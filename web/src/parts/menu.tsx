@@ -1,5 +1,6 @@
 /** A menu behind a button. What it is made of is loaded when a person comes near: a page that only shows is smaller. */
 import type { LucideIcon } from "lucide-react";
+import type { Operation } from "../api/policy";
 import { cloneElement, type ComponentType, lazy, type ReactElement, type ReactNode, Suspense, useState } from "react";
 
 export interface MenuProps {
@@ -14,6 +15,8 @@ export interface ItemProps {
   /** A second line: what it will do. */
   hint?: ReactNode;
   onSelect: () => void;
+  /** What the caller must be allowed to do. Without that the second line says which scope is missing. */
+  needs?: Operation | undefined;
   disabled?: boolean;
   danger?: boolean;
 }

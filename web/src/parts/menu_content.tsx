@@ -2,6 +2,7 @@
 import * as Radix from "@radix-ui/react-dropdown-menu";
 import { Check } from "lucide-react";
 import type { ReactNode } from "react";
+import { useDenied } from "../api/session";
 import type { ChoiceProps, ItemProps, MenuProps } from "./menu";
 import styles from "./menu.module.css";
 
@@ -19,17 +20,18 @@ export function MenuContent({ button, children, align = "start" }: MenuProps): R
   );
 }
 
-export function MenuItem({ icon: Icon, children, hint, onSelect, disabled, danger }: ItemProps) {
+export function MenuItem({ icon: Icon, children, hint, onSelect, needs, disabled, danger }: ItemProps) {
+  const why = useDenied(needs);
   return (
     <Radix.Item
       className={danger ? `${styles["item"]} ${styles["danger"]}` : styles["item"]}
       onSelect={onSelect}
-      disabled={disabled ?? false}
+      disabled={why !== undefined || (disabled ?? false)}
     >
       {Icon && <Icon className="icon" aria-hidden />}
       <span>
         {children}
-        {hint && <small>{hint}</small>}
+        {(why ?? hint) && <small>{why ?? hint}</small>}
       </span>
     </Radix.Item>
   );

@@ -95,7 +95,7 @@ function Answer({ wait, definition, onAnswered }: { wait: Wait; definition: unkn
       {choices.length > 0 && (
         <div className={styles["choices"]} role="group" aria-label="Answer by a button">
           {choices.map((one, i) => (
-            <Button key={one.word} kind={i === 0 ? "primary" : "plain"} disabled={acting.busy} onClick={() => void send(one.body)}>
+            <Button key={one.word} needs="answer_run_step" kind={i === 0 ? "primary" : "plain"} disabled={acting.busy} onClick={() => void send(one.body)}>
               {i === 0 && <Check className="icon" aria-hidden />}
               {one.word}
             </Button>
@@ -120,7 +120,7 @@ function Answer({ wait, definition, onAnswered }: { wait: Wait; definition: unkn
           onText={setText}
           onSend={() => problem === null && void send(value)}
         />
-        <Button kind={choices.length > 0 ? "plain" : "primary"} disabled={acting.busy || problem !== null} onClick={() => void send(value)}>
+        <Button needs="answer_run_step" kind={choices.length > 0 ? "plain" : "primary"} disabled={acting.busy || problem !== null} onClick={() => void send(value)}>
           <Send className="icon" aria-hidden />
           Answer with this body
         </Button>

@@ -259,7 +259,7 @@ function Detail({ firing, trigger }: { firing: Received; trigger: Trigger | unde
       </dl>
       {OVER.has(firing.status) && (
         <div>
-          <Button disabled={acting.busy} onClick={() => void replay()}>
+          <Button needs="replay_firing" disabled={acting.busy} onClick={() => void replay()}>
             <RotateCw className="icon" aria-hidden />
             Replay it as a new run
           </Button>

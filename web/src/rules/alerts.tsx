@@ -215,12 +215,12 @@ function Detail({ id }: { id: string }) {
           {alert.status !== "resolved" && (
             <div className={styles["buttons"]}>
               {alert.status === "open" && (
-                <Button disabled={acting.busy} onClick={() => void change(alert, "acknowledge")}>
+                <Button needs="acknowledge_alert" disabled={acting.busy} onClick={() => void change(alert, "acknowledge")}>
                   <Eye className="icon" aria-hidden />
                   Acknowledge it
                 </Button>
               )}
-              <Button kind="primary" disabled={acting.busy} onClick={() => void change(alert, "resolve")}>
+              <Button kind="primary" needs="resolve_alert" disabled={acting.busy} onClick={() => void change(alert, "resolve")}>
                 <Check className="icon" aria-hidden />
                 Resolve it
               </Button>

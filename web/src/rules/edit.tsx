@@ -77,7 +77,7 @@ export default function EditDialog({ tagged, onClose }: { tagged: TaggedRule | n
           <Button disabled={busy || read.problem !== null} onClick={() => void check()}>
             Validate
           </Button>
-          <Button kind="primary" disabled={busy || read.problem !== null || (opened !== null && text === first)} onClick={() => void save()}>
+          <Button kind="primary" needs="save_rule" disabled={busy || read.problem !== null || (opened !== null && text === first)} onClick={() => void save()}>
             {opened ? "Save a new version" : "Save it"}
           </Button>
         </>

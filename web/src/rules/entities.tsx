@@ -29,7 +29,7 @@ export default function Entities() {
     <Section
       tab="entities"
       actions={
-        <Button onClick={() => place.set({ do: "new" })}>
+        <Button needs="create_entity" onClick={() => place.set({ do: "new" })}>
           <Plus className="icon" aria-hidden />
           Add an entity…
         </Button>

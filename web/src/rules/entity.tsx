@@ -62,11 +62,11 @@ function Found({ entity, tab }: { entity: Entity; tab: string }) {
         <div className={page["line"]}>
           <h1>{entity.title}</h1>
           <div className={styles["verbs"]} role="group" aria-label="What can be done">
-            <Button onClick={() => place.set({ do: "edit" })}>
+            <Button needs="change_entity" onClick={() => place.set({ do: "edit" })}>
               <Pencil className="icon" aria-hidden />
               Edit…
             </Button>
-            <Button square aria-label="Delete the entity…" onClick={() => place.set({ do: "delete" })}>
+            <Button square needs="delete_entity" aria-label="Delete the entity…" onClick={() => place.set({ do: "delete" })}>
               <Trash2 className="icon" aria-hidden />
             </Button>
           </div>

@@ -51,7 +51,7 @@ export default function EntityDialog({ entity, onClose }: { entity: Entity | nul
       actions={
         <>
           <Button onClick={onClose}>Do nothing</Button>
-          <Button kind="primary" disabled={busy || read.problem !== null || name.trim() === ""} onClick={() => void save()}>
+          <Button kind="primary" needs="change_entity" disabled={busy || read.problem !== null || name.trim() === ""} onClick={() => void save()}>
             {entity ? "Save it" : "Add it"}
           </Button>
         </>

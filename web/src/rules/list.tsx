@@ -43,7 +43,7 @@ export default function Rules() {
     <Section
       tab="rules"
       actions={
-        <Button onClick={() => place.set({ do: "new" })}>
+        <Button needs="create_rule" onClick={() => place.set({ do: "new" })}>
           <Plus className="icon" aria-hidden />
           New rule…
         </Button>

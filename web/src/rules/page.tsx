@@ -6,7 +6,7 @@ import { Link } from "wouter";
 import { isMissing } from "../api/client";
 import { useRefresh } from "../api/refresh";
 import { openAlertsQuery, recentMatchesQuery, ruleQuery, type TaggedRule } from "../api/rules";
-import { useTitle } from "../api/session";
+import { useDenied, useTitle } from "../api/session";
 import { statsQuery } from "../api/workflows";
 import { count, percent } from "../look/numbers";
 import { Button } from "../parts/button";
@@ -89,7 +89,7 @@ function Found({ tagged, tab, what }: TabProps & { tab: string }) {
           <Switch isActive={rule.is_active} onAsk={() => place.set({ do: rule.is_active ? "deactivate" : "activate" })} />
           <p title={rule.description ?? ""}>{rule.description}</p>
           <div className={styles["verbs"]} role="group" aria-label="What can be done">
-            <Button onClick={() => place.set({ do: "edit" })}>
+            <Button needs="save_rule" onClick={() => place.set({ do: "edit" })}>
               <Pencil className="icon" aria-hidden />
               Edit…
             </Button>
@@ -107,11 +107,11 @@ function Found({ tagged, tab, what }: TabProps & { tab: string }) {
                 </MenuItem>
               )}
               {rule.is_active && (
-                <MenuItem icon={Play} onSelect={() => place.set({ do: "start" })} hint="With a record or an event that you write">
+                <MenuItem icon={Play} needs="trigger_workflow" onSelect={() => place.set({ do: "start" })} hint="With a record or an event that you write">
                   Start a run…
                 </MenuItem>
               )}
-              <MenuItem icon={Trash2} danger onSelect={() => place.set({ do: "delete" })} hint="Its runs stay readable">
+              <MenuItem icon={Trash2} danger needs="delete_rule" onSelect={() => place.set({ do: "delete" })} hint="Its runs stay readable">
                 Delete…
               </MenuItem>
             </Menu>
@@ -141,8 +141,9 @@ function Tab({ tab, ...props }: TabProps & { tab: string }) {
 
 /** Says whether the rule is active. What a change means is asked before it happens. */
 function Switch({ isActive, onAsk }: { isActive: boolean; onAsk: () => void }) {
+  const why = useDenied(isActive ? "deactivate_rule" : "activate_rule");
   return (
-    <button type="button" role="switch" aria-checked={isActive} className={styles["switch"]} onClick={onAsk}>
+    <button type="button" role="switch" aria-checked={isActive} aria-disabled={why !== undefined} title={why} className={styles["switch"]} onClick={() => why === undefined && onAsk()}>
       <span className={styles["knob"]} aria-hidden />
       {isActive ? "Active" : "Inactive"}
     </button>

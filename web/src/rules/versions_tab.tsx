@@ -48,7 +48,7 @@ export default function VersionsTab({ tagged: { rule }, what }: TabProps) {
           <div className={styles["bar"]}>
             <h2>{shown.version > 1 ? `What version ${shown.version} changed` : "The first version"}</h2>
             <span className={styles["verbs"]}>
-              {!shown.current && <Button onClick={() => place.set({ do: "restore", target: String(shown.version) })}>Restore version {shown.version}…</Button>}
+              {!shown.current && <Button needs="restore_rule" onClick={() => place.set({ do: "restore", target: String(shown.version) })}>Restore version {shown.version}…</Button>}
             </span>
           </div>
           <Changed version={shown} names={names} />

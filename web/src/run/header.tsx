@@ -170,6 +170,18 @@ function Facts({ outline, now }: { outline: Outline; now: number }) {
           <time title={exact(Date.parse(run.expires_at), "local")}>{moment(Date.parse(run.expires_at), "local", now)}</time>
         </Fact>
       )}
+      {run.principal && (
+        <Fact word="For" title={[run.principal.user_id, run.principal.email].filter(Boolean).join("\n")}>
+          {run.principal.display_name ?? run.principal.user_id}
+        </Fact>
+      )}
+      {run.via && <Fact word="Asked by">{run.via}</Fact>}
+      {run.correlation_id && (
+        <Fact word="Correlation" title={run.correlation_id}>
+          <span className={styles["cut"]}>{run.correlation_id}</span>
+          <CopyButton text={run.correlation_id} what="the correlation id" />
+        </Fact>
+      )}
       {run.node && <Fact word="Node">{run.node}</Fact>}
     </dl>
   );

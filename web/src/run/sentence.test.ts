@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { Outline, StepOutline } from "../api/run";
 import { wholeStep } from "../api/whole_step";
 import { noteOf, shortly, shownName } from "./nodes";
-import { type Part, sentenceOf, stateOfRun } from "./sentence";
+import { credentialOf, type Part, sentenceOf, stateOfRun } from "./sentence";
 
 const NOW = Date.parse("2026-03-04T12:00:00Z");
 const ago = (seconds: number) => new Date(NOW - seconds * 1000).toISOString();
@@ -14,6 +14,16 @@ function outline(status: string, steps: StepOutline[], run: object = {}): Outlin
   const head = { id: "run_1", workflow: "shop", version: 1, status, trigger: "api", started_at: ago(100), finished_at: null, ...run };
   return { run: head as never, why: "Nothing is known.", reasons: [], seq: 1, begun_at: ago(100), now: ago(0), steps: steps.map(wholeStep) };
 }
+
+test("a run that a credential paused names it, and asks to reconnect it", () => {
+  const head = { paused_by: "credential", paused_step: "charge" };
+  const error = "the credential 'crm' needs a person: the grant was revoked";
+  const of = (change: Partial<StepOutline>) => outline("paused", [{ name: "charge", kind: "http", status: "scheduled", ...change }], head);
+  assert.match(said(sentenceOf(of({ error }), NOW)), /^Paused: \[charge\] needs a person to reconnect the credential crm\./);
+  assert.equal(credentialOf(of({ error })), "crm");
+  assert.match(said(sentenceOf(of({}), NOW)), /reconnect its credential\./);
+  assert.equal(credentialOf(outline("paused", [], { paused_by: "ada" })), undefined);
+});
 
 test("one sentence says how a run ended, or why it does not move", () => {
   const of = (status: string, change: Partial<StepOutline>, run = {}) => said(sentenceOf(outline(status, [{ name: "charge", kind: "http", status: "pending", ...change }], run), NOW));

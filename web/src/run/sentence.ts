@@ -50,6 +50,10 @@ export function sentenceOf(outline: Outline, now: number): Part[] {
       return step ? ["Did ", { step: step.name }, " happen? Its node died during it, and the run waits for your word"] : [outline.why];
     }
     case "paused": {
+      if (run.paused_by === "credential" && run.paused_step) {
+        const name = credentialOf(outline);
+        return ["Paused: ", { step: run.paused_step }, ` needs a person to reconnect ${name ? `the credential ${name}` : "its credential"}. Then it goes on by itself`];
+      }
       const failed = lastFailure(steps);
       if (failed && run.paused_by?.startsWith("an exception")) {
         return ["Paused: ", { step: failed.name }, ` failed: ${saidError(firstLine(failed.error ?? ""))}. Mend the code, then resume`];
@@ -98,6 +102,13 @@ export function sentenceOf(outline: Outline, now: number): Part[] {
       return [`Starts ${distance(Date.parse(run.start_at ?? ""), now)}, at ${moment(Date.parse(run.start_at ?? ""), "local", now)}`];
   }
   return [plainWords(outline.why)];
+}
+
+/** The name of the credential that paused a run, if the error of its step says it. */
+export function credentialOf({ run, steps, why }: Pick<Outline, "run" | "steps" | "why">): string | undefined {
+  if (run.status !== "paused" || run.paused_by !== "credential") return undefined;
+  const said = [steps.find((one) => one.name === run.paused_step)?.error ?? "", why];
+  return said.map((text) => /the credential '([^']+)'/.exec(text)?.[1]).find(Boolean);
 }
 
 /** What goes wrong beside the thing that the sentence is about: a step that fails and is tried again. */

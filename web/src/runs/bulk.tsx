@@ -5,6 +5,7 @@ import { useState } from "react";
 import { saying } from "../api/client";
 import type { Bulk } from "../api/documents";
 import { bulk, type Filter } from "../api/runs";
+import { useMay } from "../api/session";
 import { count, several } from "../look/numbers";
 import { Button } from "../parts/button";
 import { Dialog } from "../parts/dialog";
@@ -55,6 +56,7 @@ export function BulkBar({ chosen, filter, all, onAll, onClear }: Props) {
     queryFn: () => bulk("cancel", { ...filter, status: filter["status"] ?? STATUSES }, true),
     staleTime: 15_000,
     retry: false,
+    enabled: useMay()("change_many_runs"),
   });
   const matched = matching.data ? `${count(matching.data.matched)}${matching.data.more ? "+" : ""}` : undefined;
   return (
@@ -71,7 +73,7 @@ export function BulkBar({ chosen, filter, all, onAll, onClear }: Props) {
       )}
       <span className={styles["gap"]} />
       {ACTIONS.map((one) => (
-        <Button key={one.verb} onClick={() => setAction(one)}>
+        <Button key={one.verb} needs="change_many_runs" onClick={() => setAction(one)}>
           {one.verb}
         </Button>
       ))}
@@ -84,7 +86,7 @@ export function BulkBar({ chosen, filter, all, onAll, onClear }: Props) {
         }
       >
         {MORE.map((one) => (
-          <MenuItem key={one.verb} hint={one.says} onSelect={() => setAction(one)}>
+          <MenuItem key={one.verb} needs="change_many_runs" hint={one.says} onSelect={() => setAction(one)}>
             {one.verb}
           </MenuItem>
         ))}

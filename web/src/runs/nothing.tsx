@@ -23,7 +23,7 @@ export function NoRuns({ onStart }: { onStart: () => void }) {
       <p>A run appears here as soon as it is accepted.</p>
       <Snippet label="In a shell">{`curl ${address}/api/v1/workflows/${shown}/trigger -d '{"order_id": 7}'`}</Snippet>
       <Snippet label="In Python">{`from detent.client import Client\n\nClient("${address}").start("${shown}", {"order_id": 7})`}</Snippet>
-      <Button kind="primary" onClick={onStart}>
+      <Button kind="primary" needs="trigger_workflow" onClick={onStart}>
         Start a run here
       </Button>
     </Empty>

@@ -89,7 +89,7 @@ export default function RunsPage() {
             <Radio className={isLive ? `icon ${styles["live"]}` : "icon"} aria-hidden />
             {isLive ? "Live" : "Not live"}
           </Button>
-          <Button kind="primary" onClick={() => setStarting(true)}>
+          <Button kind="primary" needs="trigger_workflow" onClick={() => setStarting(true)}>
             <Play className="icon" aria-hidden />
             Start a run
           </Button>

@@ -1,12 +1,13 @@
 /** Ctrl K: find runs, workflows, business objects, and go anywhere. */
 import { useQuery } from "@tanstack/react-query";
 import { Command } from "cmdk";
-import { BellRing, Blocks, Box, Clock, Keyboard, LayoutTemplate, Link2, type LucideIcon, MailX, Moon, Play, Search, Sun, SunMoon, Workflow, Zap } from "lucide-react";
+import { BellRing, Blocks, Box, Clock, Keyboard, LayoutTemplate, Link2, type LucideIcon, MailX, Moon, Play, Search, Sun, SunMoon, UserRoundCog, Workflow, Zap } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { useLocation } from "wouter";
 import type { Found } from "../api/documents";
 import { searchQuery } from "../api/search";
-import { useFeatures } from "../api/session";
+import type { Operation } from "../api/policy";
+import { useFeatures, useMay } from "../api/session";
 import { stateOf } from "../look/status";
 import { Dialog } from "../parts/dialog";
 import { Status } from "../parts/status";
@@ -17,12 +18,18 @@ import { type Section, SECTIONS } from "./sections";
 import { chooseTheme } from "./theme";
 
 /** Views that are not sections, to be found by their names. */
-const PLACES: Section[] = [
+const PLACES: (Section & { needs?: Operation })[] = [
   { to: "/catalog/connectors", word: "Connectors", icon: Blocks, letter: "", feature: "catalog" },
   { to: "/catalog/templates", word: "Templates", icon: LayoutTemplate, letter: "", feature: "templates" },
   { to: "/entities", word: "Entities of rules", icon: Box, letter: "", feature: "rules" },
   { to: "/alerts", word: "Alerts of rules", icon: BellRing, letter: "", feature: "rules" },
   { to: "/system/dead-letters", word: "Dead letters", icon: MailX, letter: "", feature: "dead_letters" },
+  { to: "/admin/keys", word: "Keys", icon: UserRoundCog, letter: "", needs: "list_keys" },
+  { to: "/admin/people", word: "People", icon: UserRoundCog, letter: "", needs: "list_users" },
+  { to: "/admin/sessions", word: "Sessions", icon: UserRoundCog, letter: "" },
+  { to: "/admin/secrets", word: "Secrets", icon: UserRoundCog, letter: "", needs: "list_secrets" },
+  { to: "/admin/credentials", word: "Credentials", icon: UserRoundCog, letter: "", needs: "list_credentials" },
+  { to: "/admin/audit", word: "Audit", icon: UserRoundCog, letter: "", needs: "list_audit" },
   { to: "/system/resources", word: "Resources of other systems", icon: Link2, letter: "", feature: "resources" },
 ];
 
@@ -63,7 +70,9 @@ function Content({ onClose, onKeys }: Omit<Props, "open">) {
   };
   const matches = (word: string) => word.toLowerCase().includes(wanted.toLowerCase());
   const has = useFeatures();
-  const places = [...SECTIONS, ...PLACES].filter((one) => has(one.feature) && matches(`go to ${one.word}`));
+  const may = useMay();
+  const allowed = PLACES.filter(({ needs }) => needs === undefined || may(needs));
+  const places = [...SECTIONS, ...allowed].filter((one) => has(one.feature) && matches(`go to ${one.word}`));
   const verbs: [string, LucideIcon, () => void][] = [
     ["Use the light theme", Sun, () => chooseTheme("light")],
     ["Use the dark theme", Moon, () => chooseTheme("dark")],

@@ -24,7 +24,7 @@ export const SECTIONS: Section[] = [
 ];
 
 /** The pages below a section that have a path of their own. */
-const BELOW: Readonly<Record<string, readonly string[]>> = { "/catalog": ["/connectors", "/actions", "/templates"], "/rules": ["/entities", "/alerts"] };
+const BELOW: Readonly<Record<string, readonly string[]>> = { "/catalog": ["/connectors", "/actions", "/templates"], "/rules": ["/entities", "/alerts"], "/system": ["/admin"] };
 
 /** Whether a path is a section or below it. */
 export function isAt(where: string, section: string): boolean {

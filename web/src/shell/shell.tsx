@@ -1,10 +1,11 @@
 /** The frame around every page. */
 import { useQueryClient } from "@tanstack/react-query";
-import { lazy, type ReactNode, Suspense, useState } from "react";
+import { Fragment, lazy, type ReactNode, Suspense, useState } from "react";
 import { useLocation } from "wouter";
 import { useLive } from "../api/live";
 import { countsQuery } from "../api/runs";
 import { useMe } from "../api/session";
+import { useSignIn } from "../api/sign_in";
 import { Toasts } from "../parts/toast";
 import { BusyLine } from "./busy_line";
 import { ConnectionLine } from "./connection_line";
@@ -16,10 +17,13 @@ import { TopBar } from "./top_bar";
 const Palette = lazy(() => import("./palette").then((all) => ({ default: all.Palette })));
 const KeyList = lazy(() => import("./key_list").then((all) => ({ default: all.KeyList })));
 
+const SignIn = lazy(() => import("./sign_in"));
+
 export function Shell({ children }: { children: ReactNode }) {
   const [over, setOver] = useState<"palette" | "keys" | undefined>();
   const [, go] = useLocation();
   const queries = useQueryClient();
+  const { isOut, person } = useSignIn();
   useMe();
   useLive("counts", ({ event, data }) => {
     if (event === "counts") queries.setQueryData(countsQuery().queryKey, data as never);
@@ -42,9 +46,11 @@ export function Shell({ children }: { children: ReactNode }) {
       <ConnectionLine />
       <main id="main" className={styles["main"]} tabIndex={-1}>
         <BusyLine />
-        {children}
+        {/* What a person was writing stays until another one signs in. */}
+        <Fragment key={person}>{children}</Fragment>
       </main>
       <Suspense fallback={null}>
+        {isOut && <SignIn />}
         {over === "palette" && <Palette open onClose={close} onKeys={() => setOver("keys")} />}
         {over === "keys" && <KeyList open onClose={close} />}
       </Suspense>

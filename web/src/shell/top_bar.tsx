@@ -6,6 +6,7 @@ import { countsQuery } from "../api/runs";
 import { useFeatures } from "../api/session";
 import { Button } from "../parts/button";
 import { Mark } from "./mark";
+import { Who } from "./who";
 import { isAt, SECTIONS } from "./sections";
 import { chooseTheme, isDark, useTheme } from "./theme";
 import styles from "./top_bar.module.css";
@@ -42,6 +43,7 @@ export function TopBar({ onSearch }: { onSearch: () => void }) {
         <kbd aria-hidden>Ctrl K</kbd>
       </button>
       <ThemeButton />
+      <Who />
     </header>
   );
 }

@@ -91,7 +91,7 @@ function Config({ template }: { template: Template }) {
       {refused && <Notice tone="fail">{refused.message}</Notice>}
       {isSent && Object.keys(problems).length > 0 && !refused && <Notice tone="fail">{several(Object.keys(problems).length, "field needs", "fields need")} an answer.</Notice>}
       <div>
-        <Button type="submit" kind="primary" disabled={busy || name.trim() === ""}>
+        <Button type="submit" kind="primary" needs="instantiate_workflow_template" disabled={busy || name.trim() === ""}>
           <PencilLine className="icon" aria-hidden />
           Make a draft of it
         </Button>

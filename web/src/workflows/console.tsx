@@ -4,6 +4,7 @@ import { ArrowRight, Send } from "lucide-react";
 import { useState } from "react";
 import { Link } from "wouter";
 import type { Trigger } from "../api/documents";
+import type { Operation } from "../api/policy";
 import { type Answered, callWebhook, sendEvent } from "../api/triggers";
 import { span } from "../look/time";
 import { useActing } from "../parts/act";
@@ -67,17 +68,17 @@ export function EventConsole({ trigger }: { trigger: Trigger }) {
     <div className={styles["console"]}>
       <TextField label="Type of the event" value={type} onChange={(event) => setType(event.currentTarget.value)} />
       <CodeField label="Data, as JSON" value={text} rows={5} problem={problem} onText={setText} onSend={() => void send()} hint="It fires every trigger that listens, of every workflow." />
-      <Sending busy={acting.busy} disabled={problem !== null || type === ""} word="Send the event" onSend={() => void send()} />
+      <Sending busy={acting.busy} disabled={problem !== null || type === ""} word="Send the event" needs="send_event" onSend={() => void send()} />
       {acting.error && <Notice tone="fail">{acting.error}</Notice>}
       {answer && <AnswerView answer={answer} />}
     </div>
   );
 }
 
-function Sending({ busy, disabled, word, onSend }: { busy: boolean; disabled: boolean; word: string; onSend: () => void }) {
+function Sending({ busy, disabled, word, needs, onSend }: { busy: boolean; disabled: boolean; word: string; needs?: Operation; onSend: () => void }) {
   return (
     <div>
-      <Button kind="primary" disabled={busy || disabled} onClick={onSend}>
+      <Button kind="primary" needs={needs} disabled={busy || disabled} onClick={onSend}>
         <Send className="icon" aria-hidden />
         {word}
       </Button>

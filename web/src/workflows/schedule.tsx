@@ -95,7 +95,7 @@ function Missed({ trigger, now }: { trigger: Trigger; now: number }) {
   const { data } = useQuery(missedQuery(trigger.id));
   if (!data || now - instant(data.received_at) > RECENT) return null;
   const fill = (
-    <Button onClick={() => place.set({ do: "backfill", trigger: trigger.id })}>
+    <Button needs="backfill_trigger" onClick={() => place.set({ do: "backfill", trigger: trigger.id })}>
       <History className="icon" aria-hidden />
       Start them now…
     </Button>

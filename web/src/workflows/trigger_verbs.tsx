@@ -29,24 +29,24 @@ export function TriggerVerbs({ trigger }: { trigger: Trigger }) {
   return (
     <>
       {trigger.type === "cron" && (
-        <Button kind="ghost" onClick={open("backfill")}>
+        <Button kind="ghost" needs="backfill_trigger" onClick={open("backfill")}>
           <History className="icon" aria-hidden />
           Fill the past…
         </Button>
       )}
       {trigger.type !== "event" && (
-        <Button onClick={open("fire")}>
+        <Button needs="fire_trigger" onClick={open("fire")}>
           <Zap className="icon" aria-hidden />
           Fire now…
         </Button>
       )}
       {trigger.enabled ? (
-        <Button onClick={open("pause")}>
+        <Button needs="pause_trigger" onClick={open("pause")}>
           <CirclePause className="icon" aria-hidden />
           Pause…
         </Button>
       ) : (
-        <Button onClick={open("resume")}>
+        <Button needs="resume_trigger" onClick={open("resume")}>
           <CirclePlay className="icon" aria-hidden />
           Resume…
         </Button>

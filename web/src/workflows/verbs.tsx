@@ -14,24 +14,24 @@ export function Verbs({ workflow }: { workflow: Workflow }) {
   return (
     <div className={styles["verbs"]} role="group" aria-label="What can be done">
       {workflow.draft && !isArchived && (
-        <Button kind={canStart ? "plain" : "primary"} onClick={open("publish")}>
+        <Button kind={canStart ? "plain" : "primary"} needs="publish_workflow" onClick={open("publish")}>
           <Upload className="icon" aria-hidden />
           Publish…
         </Button>
       )}
       {isArchived ? (
-        <Button onClick={open("reactivate")}>
+        <Button needs="reactivate_workflow" onClick={open("reactivate")}>
           <ArchiveRestore className="icon" aria-hidden />
           Reactivate…
         </Button>
       ) : !workflow.enabled ? (
-        <Button onClick={open("enable")}>
+        <Button needs="enable_workflow" onClick={open("enable")}>
           <CirclePlay className="icon" aria-hidden />
           Enable…
         </Button>
       ) : null}
       {canStart && (
-        <Button kind="primary" onClick={open("start")}>
+        <Button kind="primary" needs="trigger_workflow" onClick={open("start")}>
           <Play className="icon" aria-hidden />
           Start a run…
         </Button>
@@ -45,24 +45,24 @@ export function Verbs({ workflow }: { workflow: Workflow }) {
         }
       >
         {workflow.current_version > 0 && (
-          <MenuItem icon={ChevronsRight} onSelect={open("move")} hint="Counts first, then moves those that can be">
+          <MenuItem icon={ChevronsRight} needs="move_many_runs" onSelect={open("move")} hint="Counts first, then moves those that can be">
             Move runs in flight…
           </MenuItem>
         )}
         {workflow.enabled && !isArchived && (
-          <MenuItem icon={CirclePause} onSelect={open("disable")} hint="Nothing starts it until it is enabled">
+          <MenuItem icon={CirclePause} needs="disable_workflow" onSelect={open("disable")} hint="Nothing starts it until it is enabled">
             Disable…
           </MenuItem>
         )}
         {!isArchived && workflow.current_version > 0 && (
-          <MenuItem icon={Archive} onSelect={open("archive")} hint="Its runs go on; it stays readable">
+          <MenuItem icon={Archive} needs="archive_workflow" onSelect={open("archive")} hint="Its runs go on; it stays readable">
             Archive…
           </MenuItem>
         )}
         {workflow.draft && (
           <>
             <MenuLine />
-            <MenuItem icon={Trash2} danger onSelect={open("discard")} hint={`Revision ${workflow.draft.revision} is lost`}>
+            <MenuItem icon={Trash2} danger needs="discard_workflow_draft" onSelect={open("discard")} hint={`Revision ${workflow.draft.revision} is lost`}>
               Discard the draft…
             </MenuItem>
           </>

@@ -87,14 +87,14 @@ export default function VersionsTab({ workflow, stats, what }: TabProps) {
           <span className={styles["verbs"]}>
             <LinkButton to={placeOf(name, "", shown === String(workflow.current_version) ? "" : `?version=${shown}`)}>Show its graph</LinkButton>
             {shown === "draft" ? (
-              <Button kind="primary" onClick={() => place.set({ do: "publish" })}>
+              <Button kind="primary" needs="publish_workflow" onClick={() => place.set({ do: "publish" })}>
                 Publish…
               </Button>
             ) : (
-              shown !== String(workflow.current_version) && <Button onClick={() => place.set({ do: "activate", target: shown })}>Make it current…</Button>
+              shown !== String(workflow.current_version) && <Button needs="activate_workflow_version" onClick={() => place.set({ do: "activate", target: shown })}>Make it current…</Button>
             )}
             {shown !== "draft" && (
-              <Button onClick={() => place.set({ do: "move", target: shown })}>Move runs to it…</Button>
+              <Button needs="move_many_runs" onClick={() => place.set({ do: "move", target: shown })}>Move runs to it…</Button>
             )}
           </span>
         </div>

@@ -144,10 +144,10 @@ function Foot({ step, open, places }: { step: RunStep; open: boolean; places: Pl
   if (isAt && step.kind === "wait" && step.status === "waiting") {
     return (
       <footer className={styles["foot"]}>
-        <Button kind="primary" onClick={() => ask("answer")}>
+        <Button kind="primary" needs="answer_run_step" onClick={() => ask("answer")}>
           Answer…
         </Button>
-        <Button kind="ghost" onClick={() => ask("skip")}>
+        <Button kind="ghost" needs="skip_run_step" onClick={() => ask("skip")}>
           <SkipForward className="icon" aria-hidden />
           Skip…
         </Button>
@@ -157,11 +157,11 @@ function Foot({ step, open, places }: { step: RunStep; open: boolean; places: Pl
   if (isAt) {
     return (
       <footer className={styles["foot"]}>
-        <Button onClick={() => ask(step.reason === "uncertain" ? "resolve" : "reattempt")}>
+        <Button needs={step.reason === "uncertain" ? "resolve_run_step" : "reattempt_run_step"} onClick={() => ask(step.reason === "uncertain" ? "resolve" : "reattempt")}>
           <RotateCw className="icon" aria-hidden />
           {step.reason === "uncertain" ? "Say what happened…" : "Try again now…"}
         </Button>
-        <Button kind="ghost" onClick={() => ask("skip")}>
+        <Button kind="ghost" needs="skip_run_step" onClick={() => ask("skip")}>
           <SkipForward className="icon" aria-hidden />
           Skip…
         </Button>
@@ -171,11 +171,11 @@ function Foot({ step, open, places }: { step: RunStep; open: boolean; places: Pl
   if (!isOver(step.status)) return null;
   return (
     <footer className={styles["foot"]}>
-      <Button onClick={() => ask("fork")}>
+      <Button needs="fork_run" onClick={() => ask("fork")}>
         <RotateCw className="icon" aria-hidden />
         Run again from here…
       </Button>
-      <Button kind="ghost" onClick={() => ask("fork", "output-edit")}>
+      <Button kind="ghost" needs="fork_run" onClick={() => ask("fork", "output-edit")}>
         Fork with output…
       </Button>
     </footer>

@@ -1,15 +1,16 @@
 /** What can be done to a run now. Each word says what will happen; dialogs say it with names and numbers. */
 import {
-  Ban, Check, CircleHelp, Download, Ellipsis, FastForward, FlaskConical, GitBranch, Pause, Play, RotateCw, SkipForward, SquarePen,
+  Ban, Check, CircleHelp, Download, Ellipsis, FastForward, FlaskConical, GitBranch, Link2, Pause, Play, RotateCw, SkipForward, SquarePen,
 } from "lucide-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { saying } from "../../api/client";
 import { act, currentQuery, exportAddress, graphQuery, type Outline, outlineQuery, type RunStep } from "../../api/run";
-import { Button } from "../../parts/button";
+import { Button, LinkButton } from "../../parts/button";
 import { Menu, MenuItem, MenuLine } from "../../parts/menu";
 import { toast } from "../../parts/toast";
 import { hasEnded } from "../live";
 import type { Places } from "../place";
+import { credentialOf } from "../sentence";
 import { isOver } from "../travel";
 import styles from "./verbs.module.css";
 
@@ -45,43 +46,49 @@ export function Verbs({ id, outline, places }: Props) {
   return (
     <div className={styles["verbs"]} role="group" aria-label="What can be done">
       {uncertain && (
-        <Button kind="primary" onClick={() => ask("resolve")}>
+        <Button kind="primary" needs="resolve_run_step" onClick={() => ask("resolve")}>
           <CircleHelp className="icon" aria-hidden />
           Say what happened…
         </Button>
       )}
       {wait && !uncertain && (
-        <Button kind="primary" onClick={() => ask("answer")}>
+        <Button kind="primary" needs="answer_run_step" onClick={() => ask("answer")}>
           <Check className="icon" aria-hidden />
           Answer…
         </Button>
       )}
       {retry && (
-        <Button kind="primary" onClick={() => ask("retry")}>
+        <Button kind="primary" needs="retry_run" onClick={() => ask("retry")}>
           <RotateCw className="icon" aria-hidden />
           Retry…
         </Button>
       )}
       {!ended && !paused && (
-        <Button className={styles["wide"]} onClick={() => now("pause", "Paused. Attempts in flight end, nothing new starts")}>
+        <Button className={styles["wide"]} needs="pause_run" onClick={() => now("pause", "Paused. Attempts in flight end, nothing new starts")}>
           <Pause className="icon" aria-hidden />
           Pause
         </Button>
       )}
+      {paused && run.paused_by === "credential" && (
+        <LinkButton kind="primary" needs="connect_credential" to={`/admin/credentials?credential=${encodeURIComponent(credentialOf(outline) ?? "")}`}>
+          <Link2 className="icon" aria-hidden />
+          Reconnect…
+        </LinkButton>
+      )}
       {paused && !uncertain && (
-        <Button kind={wait ? "plain" : "primary"} onClick={() => now("resume", "Resumed")}>
+        <Button kind={wait || run.paused_by === "credential" ? "plain" : "primary"} needs="resume_run" onClick={() => now("resume", "Resumed")}>
           <Play className="icon" aria-hidden />
           Resume
         </Button>
       )}
       {!ended && (
-        <Button className={styles["wide"]} onClick={() => ask("cancel")}>
+        <Button className={styles["wide"]} needs="cancel_run" onClick={() => ask("cancel")}>
           <Ban className="icon" aria-hidden />
           Cancel…
         </Button>
       )}
       {ended && (
-        <Button className={styles["wide"]} onClick={() => ask("rerun")}>
+        <Button className={styles["wide"]} needs="rerun_run" onClick={() => ask("rerun")}>
           <SquarePen className="icon" aria-hidden />
           Run again…
         </Button>
@@ -95,40 +102,40 @@ export function Verbs({ id, outline, places }: Props) {
         }
       >
         {!ended && !paused && (
-          <MenuItem icon={Pause} onSelect={() => now("pause", "Paused. Attempts in flight end, nothing new starts")} hint="Attempts in flight end, nothing new starts">
+          <MenuItem icon={Pause} needs="pause_run" onSelect={() => now("pause", "Paused. Attempts in flight end, nothing new starts")} hint="Attempts in flight end, nothing new starts">
             Pause
           </MenuItem>
         )}
         {!ended && currentSteps(steps).length > 0 && (
           <>
-            <MenuItem icon={SkipForward} onSelect={() => ask("skip")} hint="Says what is skipped with it">
+            <MenuItem icon={SkipForward} needs="skip_run_step" onSelect={() => ask("skip")} hint="Says what is skipped with it">
               Skip a step…
             </MenuItem>
-            <MenuItem icon={RotateCw} onSelect={() => ask("reattempt")} hint="Stops the attempt in flight and starts another">
+            <MenuItem icon={RotateCw} needs="reattempt_run_step" onSelect={() => ask("reattempt")} hint="Stops the attempt in flight and starts another">
               Try a step again…
             </MenuItem>
           </>
         )}
         {!ended && (
           <>
-            <MenuItem icon={FastForward} onSelect={() => ask("finish")} hint="Steps that have not ended are skipped">
+            <MenuItem icon={FastForward} needs="finish_run" onSelect={() => ask("finish")} hint="Steps that have not ended are skipped">
               Complete it now…
             </MenuItem>
             {current !== run.version && (
-              <MenuItem icon={GitBranch} onSelect={() => ask("move")} hint={`It goes on with version ${current}`}>
+              <MenuItem icon={GitBranch} needs="move_run" onSelect={() => ask("move")} hint={`It goes on with version ${current}`}>
                 Move to version {current}…
               </MenuItem>
             )}
-            <MenuItem icon={Ban} danger onSelect={() => ask("cancel")} hint="Open steps end cancelled">
+            <MenuItem icon={Ban} danger needs="cancel_run" onSelect={() => ask("cancel")} hint="Open steps end cancelled">
               Cancel…
             </MenuItem>
           </>
         )}
         <MenuLine />
-        <MenuItem icon={SquarePen} onSelect={() => ask("rerun")} hint={`A new run from the beginning, on version ${current}`}>
+        <MenuItem icon={SquarePen} needs="rerun_run" onSelect={() => ask("rerun")} hint={`A new run from the beginning, on version ${current}`}>
           Run again with edits…
         </MenuItem>
-        <MenuItem icon={GitBranch} onSelect={() => ask("fork")} hint="A new run that begins at a step">
+        <MenuItem icon={GitBranch} needs="fork_run" onSelect={() => ask("fork")} hint="A new run that begins at a step">
           Fork from a step…
         </MenuItem>
         <MenuLine />
