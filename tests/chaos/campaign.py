@@ -146,15 +146,27 @@ async def _rest(nodes: list[Node], clients: Clients, server: Server | None, tell
     A database that ended by itself is started again, as an operator's service manager would."""
     until = time.monotonic() + REST
     await asyncio.sleep(LEASE * 1.5)
+    faults: Counter[str] = Counter()
+    rounds = 0
     while time.monotonic() < until:
         if server is not None and (words := await asyncio.to_thread(server.revive)):
             tell(f"the database had ended by itself and was started again; its last words:\n{words}")
-        with contextlib.suppress(OSError):
-            found = (await asyncio.to_thread(nodes[0].ask, "/open"))["open"]
+        rounds += 1
+        node = nodes[rounds % len(nodes)]  # one that cannot answer must not hide what the others know
+        try:
+            found = (await asyncio.to_thread(node.ask, "/open"))["open"]
+        except OSError as error:
+            faults[f"{node.log.stem}: {error}"] += 1
+        else:
             if not found:
                 return
             await clients.make_up(found)
         await asyncio.sleep(0.1)
+    tell(f"not everything ended in {REST:g} s and {rounds} rounds; questions without an answer: {dict(faults)}")
+    for node in nodes:
+        node.send(signal.SIGUSR1)
+        await asyncio.sleep(0.5)
+        tell(f"{node.log.stem}, alive: {node.is_alive}, its last words:\n{node.log.read_text()[-4000:]}")
 
 
 def recoveries(kills: list[Kill], evidence: Evidence, *, several_nodes: bool) -> list[float]:
