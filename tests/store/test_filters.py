@@ -12,9 +12,11 @@ from tests.store.make import NOON, WORKFLOW, Node, end, start
 
 
 async def found(store: Store, runs: list[NewRun], **given: Any) -> list[int]:
-    """The places of the runs that a filter finds, which must be as many as are counted."""
+    """The places of the runs that a filter finds, which must be as many as are counted, and the rows that they are
+    alone: a database may change the type of a column in a union."""
     where = RunCriteria(**given)
     rows = await store.runs(1, limit=99, where=where)
+    assert rows == [await store.run(1, row.id) for row in rows]
     assert await store.count_runs(1, where=where, limit=99) == len(rows)
     assert await store.count_runs(1, where=where, limit=1) == min(1, len(rows))
     return sorted([run.id for run in runs].index(row.id) for row in rows)

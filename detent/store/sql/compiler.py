@@ -425,3 +425,26 @@ def _bytewise(element: Bytewise, compiler: SQLCompiler, **given: Any) -> str:
 @compiles(Bytewise, "postgresql")
 def _bytewise_postgres(element: Bytewise, compiler: SQLCompiler, **given: Any) -> str:
     return f'{compiler.process(element.column, **given)} collate "C"'
+
+
+class NameOrEmpty(ColumnElement[str]):
+    """A name, or an empty text where a join has no row.
+
+    MariaDB stores names as bytes. In a union it would return this as a blob, which the driver cannot tell from data, so
+    the server has to make a text of it."""
+
+    inherit_cache = False
+
+    def __init__(self, column: Column[Any]) -> None:
+        self.column = column
+        self.type = column.type
+
+
+@compiles(NameOrEmpty)
+def _name_or_empty(element: NameOrEmpty, compiler: SQLCompiler, **given: Any) -> str:
+    return f"coalesce({compiler.process(element.column, **given)}, '')"
+
+
+@compiles(NameOrEmpty, "mysql")
+def _name_or_empty_mysql(element: NameOrEmpty, compiler: SQLCompiler, **given: Any) -> str:
+    return f"coalesce(convert({compiler.process(element.column, **given)} using utf8mb4), '')"

@@ -10,11 +10,11 @@ from sqlalchemy import Select, bindparam, delete, func, select, text, update
 
 from detent.store.letters import EVERY_LETTER, LetterCriteria, LetterRow, LetterState, LetterStore, NewLetter
 from detent.store.sql.access import Rows, Script, SqlAccess
-from detent.store.sql.compiler import InList, InsertIfAbsent, Values
+from detent.store.sql.compiler import InList, InsertIfAbsent, NameOrEmpty, Values
 from detent.store.sql.schema import dead_letter, workflow
 
 _LETTERS: Final = select(
-    *(dead_letter.c[name] for name in LetterRow._fields[:-1]), func.coalesce(workflow.c.name, text("''"))
+    *(dead_letter.c[name] for name in LetterRow._fields[:-1]), NameOrEmpty(workflow.c.name)
 ).select_from(dead_letter.outerjoin(workflow, workflow.c.id == dead_letter.c.workflow))
 _OF_TENANT: Final = dead_letter.c.tenant == bindparam("tenant")
 _ONE: Final = (_OF_TENANT, dead_letter.c.id == bindparam("letter"))

@@ -15,12 +15,11 @@ from sqlalchemy import (
     literal_column,
     or_,
     select,
-    text,
 )
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 
-from detent.store.sql.compiler import InList, Unindexed
+from detent.store.sql.compiler import InList, NameOrEmpty, Unindexed
 from detent.store.sql.schema import callback, firing, journal, run, trigger, workflow
 
 # Waits. Databases sort `null` differently, so waits without a time limit are a list of their own.
@@ -90,7 +89,7 @@ def received(*, before: bool, kind: bool, state: bool, trigger: bool = False) ->
 
 #: In any order. Joined with the statement above, PostgreSQL would read the whole table.
 FIRINGS: Final = (
-    select(*_FIRINGS, func.coalesce(workflow.c.name, text("''")), trigger.c.name)
+    select(*_FIRINGS, NameOrEmpty(workflow.c.name), trigger.c.name)
     .select_from(
         firing.outerjoin(workflow, workflow.c.id == firing.c.workflow).outerjoin(
             trigger, trigger.c.id == firing.c.trigger

@@ -8,7 +8,7 @@ from typing import Any, Final
 from sqlalchemy import Select, and_, bindparam, delete, func, select, text, true, update
 
 from detent.store.rule_rows import ActionTemplateRow, AlertRow, EntityRow
-from detent.store.sql.compiler import InList, InsertIfAbsent
+from detent.store.sql.compiler import InList, InsertIfAbsent, NameOrEmpty
 from detent.store.sql.rule_schema import action_template, alert, entity, layout
 from detent.store.sql.schema import workflow
 
@@ -118,7 +118,7 @@ DROP_LAYOUT: Final = delete(layout).where(*_LAYOUT_OF)
 
 _ALERTS: Final = select(
     *(alert.c[name] for name in AlertRow._fields[:-2]),
-    func.coalesce(workflow.c.name, text("''")),
+    NameOrEmpty(workflow.c.name),
     workflow.c.title,
 ).select_from(alert.outerjoin(workflow, workflow.c.id == alert.c.workflow))
 _OF_TENANT: Final = alert.c.tenant == bindparam("tenant")

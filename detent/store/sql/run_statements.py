@@ -27,7 +27,6 @@ from sqlalchemy import (
     null,
     or_,
     select,
-    text,
     tuple_,
     union_all,
 )
@@ -47,6 +46,7 @@ from detent.store.sql.compiler import (
     IdEnds,
     InList,
     IsOpen,
+    NameOrEmpty,
     NewestId,
     OldestId,
     Unindexed,
@@ -59,7 +59,7 @@ USUAL_STATUSES: Final = frozenset({"running", "completed"})
 #: Every stage that a row can have. Rows of runs that are running or queued have none.
 STAGES: Final[tuple[str | None, ...]] = (*(None, StageKind.QUEUED, *PARKED, StageKind.PAUSED, StageKind.UNCERTAIN),)
 
-_NAME: Final = func.coalesce(workflow.c.name, text("''"))
+_NAME: Final = NameOrEmpty(workflow.c.name)
 _NAMED: Final = run.outerjoin(workflow, workflow.c.id == run.c.workflow)
 RUN_COLUMNS: Final = (
     run.c.id, run.c.tenant, run.c.workflow, _NAME, run.c.version, run.c.status,

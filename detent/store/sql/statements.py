@@ -21,7 +21,7 @@ from sqlalchemy import (
 )
 
 from detent.store.list_rows import RUN_STARTED
-from detent.store.sql.compiler import Contains, InList, InsertIfAbsent, Unindexed
+from detent.store.sql.compiler import Contains, InList, InsertIfAbsent, NameOrEmpty, Unindexed
 from detent.store.sql.schema import (
     callback,
     firing,
@@ -70,7 +70,7 @@ def timeline(*, after: bool) -> Select[Any]:
     every = union_all(_ENTRIES, _STARTS).subquery("every")
     columns = [column for column in every.c if column.name != "workflow"]
     query = (
-        select(func.coalesce(workflow.c.name, text("''")), *columns)
+        select(NameOrEmpty(workflow.c.name), *columns)
         .select_from(every.outerjoin(workflow, workflow.c.id == every.c.workflow))
         .order_by(every.c.at, every.c.run, every.c.seq)
         .limit(bindparam("limit"))
