@@ -11,6 +11,7 @@ from detent.store.protocol import Store
 from detent.store.sql.sqlite.maintenance import file_revision, migrate_file
 from detent.store.sql.sqlite.store import SqliteStore
 from detent.store.url import scheme, sqlite_path
+from detent.version import install_hint
 
 Role = Literal["engine", "client"]
 
@@ -93,11 +94,11 @@ def _require_postgres() -> None:
     try:
         import asyncpg  # noqa: F401 - an optional dependency
     except ImportError:
-        raise StoreError("PostgreSQL needs its driver: pip install 'detent[postgres]'") from None
+        raise StoreError(f"PostgreSQL needs its driver: {install_hint('postgres')}") from None
 
 
 def _require_mysql() -> None:
     try:
         import asyncmy  # noqa: F401 - an optional dependency
     except ImportError:
-        raise StoreError("MariaDB and MySQL need their driver: pip install 'detent[mysql]'") from None
+        raise StoreError(f"MariaDB and MySQL need their driver: {install_hint('mysql')}") from None

@@ -16,6 +16,7 @@ from detent.steps.connectors.library import missing_package
 from detent.store.catalog_rows import ActionMark, ActionRow, ConnectorRow
 from detent.store.protocol import Store
 from detent.store.rows import Finding
+from detent.version import install_hint
 
 _PAGE: Final = 200
 
@@ -111,6 +112,6 @@ async def missing_credentials(store: Store, tenant: int, connections: Environmen
             message = f"{used!r} is not set up here: set {' and '.join(missing)}; {whose} needs it"
             found.append(Finding("warning", "connector", message))
         if connector is not None and connector.source is ActionSource.PYTHON and (package := missing_package(name)):
-            message = f"{name!r} lacks the package {package!r} here: install detent[{name}]; {whose} needs it"
+            message = f"{name!r} lacks the package {package!r} here: {install_hint(name)}; {whose} needs it"
             found.append(Finding("warning", "connector", message))
     return found

@@ -211,7 +211,7 @@ async def test_tls_is_required_unless_the_operator_says_otherwise(tmp_path: Path
 async def test_a_node_without_the_extra_names_it(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "aiosmtplib", None)
     code, message = await node.refused("email.send", **HELLO)
-    assert (code, "install detent[email]" in message) == ("missing_extra", True)
+    assert (code, "pip install 'detent-workflows[email]'" in message) == ("missing_extra", True)
 
 
 def test_a_header_cannot_be_smuggled_in_by_any_control_character() -> None:

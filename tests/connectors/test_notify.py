@@ -97,4 +97,4 @@ async def test_a_node_without_the_extra_names_it(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setitem(__import__("sys").modules, "apprise", None)
     async with open_node({"CONNECTOR_NOTIFY_URL": "json://h"}) as node:
         code, message = await node.refused("notify.send", message="x")
-    assert (code, "install detent[notify]" in message) == ("missing_extra", True)
+    assert (code, "pip install 'detent-workflows[notify]'" in message) == ("missing_extra", True)

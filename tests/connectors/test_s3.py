@@ -130,4 +130,4 @@ async def test_a_connection_is_complete_and_that_of_a_bucket(buckets: Buckets) -
 async def test_a_node_without_the_extra_names_it(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "obstore", None)
     code, message = await node.refused("s3.list-objects")
-    assert (code, "install detent[s3]" in message) == ("missing_extra", True)
+    assert (code, "pip install 'detent-workflows[s3]'" in message) == ("missing_extra", True)

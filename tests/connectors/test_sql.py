@@ -154,7 +154,7 @@ async def test_a_node_without_the_driver_names_the_extra(monkeypatch: pytest.Mon
         monkeypatch.setitem(__import__("sys").modules, name, None)
         async with open_node({"CONNECTOR_SQL_URL": url}) as node:
             code, message = await node.refused("sql.query", statement="select 1")
-        assert (code, "install detent[sql]" in message) == ("missing_extra", True)
+        assert (code, "pip install 'detent-workflows[sql]'" in message) == ("missing_extra", True)
 
 
 # -- the servers

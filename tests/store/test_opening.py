@@ -66,7 +66,7 @@ from detent.store.factory import open_store
 asyncio.run(open_store("{url}", SystemClock()))
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert f"pip install 'detent[{extra}]'" in done.stderr
+    assert f"pip install 'detent-workflows[{extra}]'" in done.stderr
 
 
 def test_sqlite_needs_neither_the_driver_nor_alembic_once_its_tables_are_there(tmp_path: Path) -> None:

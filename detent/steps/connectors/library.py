@@ -12,6 +12,7 @@ from detent.catalog.action import ActionSource
 from detent.catalog.connector import Auth, AuthType, Connector
 from detent.steps.actions import Registry
 from detent.steps.errors import InvalidParameters, Permanent
+from detent.version import install_hint
 
 #: The actions of the shipped connectors that are code.
 SHIPPED: Final = Registry()
@@ -35,7 +36,7 @@ def load(module: str, extra: str) -> Any:
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        message = f"this node lacks the package {module.partition('.')[0]!r}: install detent[{extra}] ({error})"
+        message = f"this node lacks the package {module.partition('.')[0]!r}: {install_hint(extra)} ({error})"
         raise Permanent(message, code=MISSING_EXTRA) from None
 
 
