@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from detent.python.functions import ChildFailed, Run, StepContext, StepFailed, WaitTimeout
     from detent.python.functions.workflow import workflow
     from detent.python.heroes import HeroRef, heroes
+    from detent.python.schedules import cron
     from detent.python.transactions import transactions
     from detent.run.links import Link, Linked
     from detent.steps.actions import ActionContext, action
@@ -69,6 +70,7 @@ __all__ = [
     "action",
     "cancel_if",
     "configure",
+    "cron",
     "days",
     "gather",
     "heroes",
@@ -101,6 +103,7 @@ _NAMES_BY_HOME = {
     "detent.python.heroes": "HeroRef heroes",
     "detent.python.decorators": "cancel_if step",
     "detent.python.flow": "reattempt",
+    "detent.python.schedules": "cron",
     "detent.python.transactions": "transactions",
     "detent.python.classes.workflow": "Workflow",
     "detent.run.links": "Link Linked",

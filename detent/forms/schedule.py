@@ -7,14 +7,15 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 from enum import StrEnum
-from itertools import islice
+from itertools import count, islice
 from typing import Any, Final, NamedTuple
 from zoneinfo import ZoneInfo, available_timezones
 
 from cronsim import CronSim, CronSimError
 
+from detent.errors import InvalidInput
 from detent.instant import SECOND, Instant, micros
-from detent.values.durations import SECONDS
+from detent.values.durations import SECONDS, parse_duration, write_duration
 from detent.values.fields import Fields, Problems, shown
 
 CRON_FIELDS: Final = ("cron_expression", "timezone", "jitter", "missed", "missed_window", "overlap")
@@ -29,7 +30,9 @@ _NICKNAMES: Final = {
     "@midnight": "0 0 * * *",
     "@hourly": "0 * * * *",
 }
-_EXAMPLE: Final = 'write for example "0 9 * * 1-5" (minute, hour, day, month, weekday) or "@daily"'
+#: The schedule that has an interval instead of times: `@every 90m`.
+EVERY: Final = "@every "
+_EXAMPLE: Final = 'write for example "0 9 * * 1-5" (minute, hour, day, month, weekday), "@daily" or "@every 90m"'
 _LONGEST: Final = 200
 
 
@@ -83,9 +86,11 @@ def _overlap(fields: Fields) -> str:
 
 
 def cron_expression(text: str, field: str, problems: Problems) -> str | None:
-    """Return a cron expression as fields, with nicknames translated.
+    """Return a cron expression as fields, with nicknames translated, or an interval as `@every 1h30m`.
 
     Add a problem if it is invalid or can never fire."""
+    if text.lower().startswith(EVERY):
+        return _interval(text[len(EVERY) :].strip(), field, problems)
     if text.startswith("@"):
         if text.lower() in _NICKNAMES:
             return _NICKNAMES[text.lower()]
@@ -102,6 +107,18 @@ def cron_expression(text: str, field: str, problems: Problems) -> str | None:
         problems.add(field, f"{shown(text)} never matches a time")
         return None
     return " ".join(text.split())
+
+
+def _interval(text: str, field: str, problems: Problems) -> str | None:
+    try:
+        seconds = parse_duration(text, zero=False)
+    except InvalidInput as error:
+        problems.add(field, f"@every: {error.message}")
+        return None
+    if not seconds.is_integer():
+        problems.add(field, f"@every {shown(text)} is not a number of whole seconds; slots are at whole seconds")
+        return None
+    return EVERY + write_duration(seconds)
 
 
 def _timezone(fields: Fields) -> str:
@@ -188,6 +205,9 @@ class WallClock:
 # A jump may have any length; on Lord Howe Island it has 30 minutes.
 #
 # `cronsim` gets only wall times without a zone, because it crosses the jumps of a real zone in whole hours.
+#
+# An interval (`@every 90m`) names no wall-clock times: its slots are the multiples of the interval since 1970 in UTC.
+# So all nodes agree on them, without a place where the last one is stored.
 
 
 MOST_SLOTS: Final = 1_000
@@ -211,9 +231,9 @@ class Due(NamedTuple):
     dropped: int
 
 
-def next_slots(cron: str, timezone: str, after: Instant, count: int = 1) -> list[Instant]:
-    """Return the first slots after `after`; fewer than `count` (at most MOST_SLOTS) if there are no more."""
-    return list(islice(_slots(cron, timezone, after, reverse=False), min(count, MOST_SLOTS)))
+def next_slots(cron: str, timezone: str, after: Instant, most: int = 1) -> list[Instant]:
+    """Return the first slots after `after`; fewer than `most` (at most MOST_SLOTS) if there are no more."""
+    return list(islice(_slots(cron, timezone, after, reverse=False), min(most, MOST_SLOTS)))
 
 
 def slots_between(cron: str, timezone: str, after: Instant, until: Instant, most: int = MOST_SLOTS) -> Between:
@@ -254,6 +274,11 @@ def jittered(trigger_id: bytes, slot: Instant, jitter: float) -> Instant:
 
 def _slots(cron: str, timezone: str, start: Instant, *, reverse: bool) -> Iterator[Instant]:
     """Yield slots after `start`, or from `start` (included) backwards. It ends with the calendar."""
+    if cron.startswith(EVERY):
+        interval = micros(parse_duration(cron[len(EVERY) :]))
+        begin_slot = start // interval * interval
+        yield from count(begin_slot, -interval) if reverse else count(begin_slot + interval, interval)
+        return
     clock = WallClock(timezone)
     last: datetime | None = None
     try:

@@ -8,15 +8,19 @@ from enum import StrEnum
 from typing import Any, Final
 
 from detent.errors import InvalidInput
+from detent.forms.compiled import TriggerDefinition
 from detent.forms.names import read_name, read_priority, read_queue
 from detent.python.flow import Policies, read_policies
+from detent.python.schedules import read_schedule
 from detent.values.durations import in_seconds
 from detent.values.fields import Fields, Problems
 from detent.values.nearest import nearest
 
+#: A subclass does not inherit them: both classes would be started.
+SCHEDULED: Final = ("schedule", "every")
 SETTINGS: Final = (
     *("name", "queue", "priority", "max_duration", "allow_multiple", "may_proceed_without_hero"),
-    *("drift", "on_exception"),
+    *("drift", "on_exception", *SCHEDULED),
 )
 HOOK: Final = "before_step_starts"
 #: Options this short are close to ordinary words such as `draft`, `game` and `queues`.
@@ -47,6 +51,7 @@ class WorkflowSettings:
     may_proceed_without_hero: bool
     drift: DriftPolicy
     policies: Policies
+    trigger: TriggerDefinition
 
 
 def read_settings(values: Mapping[str, Any], problems: Problems) -> WorkflowSettings:
@@ -63,6 +68,7 @@ def read_settings(values: Mapping[str, Any], problems: Problems) -> WorkflowSett
         max_duration=read_value(problems, "max_duration", lambda given: in_seconds(given, zero=False), values),
         drift=read_value(problems, "drift", read_drift, values) or DriftPolicy.TOLERANT,
         policies=read_value(problems, "on_exception", read_policies, values) or Policies(),
+        trigger=read_schedule(values, problems),
         **{name: value is True for name, value in flags.items()},
     )
 

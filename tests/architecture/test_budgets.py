@@ -22,6 +22,7 @@ INNER_IMPORTS = {
     "detent.outbox": "the drivers of other databases are optional dependencies",
     "detent.steps.http": "a process that only reads the database does not load the HTTP client",
     "detent.embed": "who has an address, or a connection of his own, needs no engine in his process",
+    "detent.forms.triggers": "a workflow without a schedule does not load the reader of cron expressions",
     "detent.cli": "a command's module is loaded when the command is called",
 }
 CORE = ("engine", "planner", "run", "graph", "expressions")

@@ -268,3 +268,14 @@ def test_a_slot_is_a_whole_second_whenever_one_asks() -> None:
     assert next_slots("* * * * * *", "UTC", after) == [at("2026-01-01 00:00:01")]
     assert slots_between("* * * * * *", "UTC", after - 2, after).slots == [at("2026-01-01 00:00")]
     assert timedelta(microseconds=next_slots("0 0 * * *", ZURICH, after)[0]).microseconds == 0
+
+
+def test_an_interval_is_due_at_its_multiples_whatever_the_zone_and_the_direction() -> None:
+    noon = at("2026-03-29 12:00")
+    for zone in ZONES:
+        assert next_slots("@every 1h30m", zone, noon, 3) == [noon + 90 * MINUTE * n for n in (1, 2, 3)]
+        assert next_slots("@every 1h30m", zone, noon - 1, 1) == [noon]
+        found = slots_between("@every 1h30m", zone, noon - 4 * HOUR, noon + HOUR)
+        assert found == Between([noon - 180 * MINUTE, noon - 90 * MINUTE, noon], False)
+    newest = slots_between("@every 1s", "UTC", 0, noon, 3)
+    assert newest == Between([noon - 2 * SECOND, noon - SECOND, noon], True)

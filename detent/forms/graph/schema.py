@@ -336,7 +336,7 @@ SCHEMA: Final[Schema] = {
         "trigger": _maybe(
             "What starts it: api, cron, webhook, event or manual, or a block with a type.", ["string", "object"]
         ),
-        "cron_expression": _maybe("For trigger cron: five fields, or @daily and its like.", "string"),
+        "cron_expression": _maybe("For trigger cron: five fields, or @daily, @every 90m and their like.", "string"),
         "timezone": _maybe("For trigger cron, such as Europe/Zurich.", "string"),
     },
     "additionalProperties": False,

@@ -193,7 +193,7 @@ SCHEMA: Final[Schema] = {
             },
             "additionalProperties": False,
         },
-        "cron_expression": _maybe("For scheduled: five fields, or @daily and its like.", "string"),
+        "cron_expression": _maybe("For scheduled: five fields, or @daily, @every 90m and their like.", "string"),
         "timezone": _maybe("For scheduled, such as Europe/Zurich.", "string", default="UTC"),
         "jitter": _maybe("For scheduled: a start is later by less than this.", _DURATION),
         "missed": _choice("For scheduled: which missed times start a run.", [str(one) for one in Missed], "last"),

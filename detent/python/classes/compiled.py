@@ -298,11 +298,14 @@ def registered(compiled_class: CompiledClass, definitions: Definitions) -> Regis
         code=(code_name(settings.name, pinned),),
         queue=settings.queue,
         priority=settings.priority,
+        trigger=settings.trigger,
     )
     document: dict[str, Any] = {"form": FORM, "name": settings.name, "class": place}
     if description is not None:
         document["description"] = description
     document |= {**described(settings, definitions), "fingerprint": compiled_class.fingerprint}
+    if settings.trigger.config:
+        document["schedule"] = settings.trigger.config
     source = json.dumps(document, ensure_ascii=False)
     return Registered(settings.name, CodeKind.CHAIN, target, compiled, source, compiled_class.fingerprint, place)
 

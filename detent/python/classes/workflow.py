@@ -39,7 +39,8 @@ from detent.python.classes.state import StateType
 from detent.python.decorators import ClassBody
 from detent.python.flow import FlowControl, FlowVerbs
 from detent.python.registry import PythonRegistry, registry
-from detent.python.settings import SETTINGS, misspelt, read_settings
+from detent.python.schedules import Schedule, scheduled_at
+from detent.python.settings import SCHEDULED, SETTINGS, misspelt, read_settings
 from detent.values.durations import Duration
 from detent.values.fields import Problems
 
@@ -98,7 +99,8 @@ def _define(made: WorkflowType, body: ClassBody, frame: FrameType, *, abstract: 
     definitions = made.__definitions__ = reader.read()
     if "name" not in body:
         made.name = made.__name__  # type: ignore[attr-defined]  # a name is never inherited
-    settings = read_settings({name: getattr(made, name) for name in SETTINGS}, problems)
+    inherited = {name: getattr(made, name) for name in SETTINGS if name not in SCHEDULED}
+    settings = read_settings({**inherited, **{name: body.get(name) for name in SCHEDULED}}, problems)
     made.__state__ = _state(made, body, frame, problems)
     if abstract or not definitions.steps:
         _refuse(made, problems)
@@ -155,6 +157,8 @@ class Workflow(FlowVerbs, metaclass=WorkflowType):
     may_proceed_without_hero: ClassVar[bool] = False
     drift: ClassVar[str] = "tolerant"
     on_exception: ClassVar[Any] = "pause"
+    schedule: ClassVar[Schedule | None] = None
+    every: ClassVar[Duration | None] = None
 
     __registry__ = registry
     _attempt: ClassAttempt | None = None
@@ -202,6 +206,11 @@ class Workflow(FlowVerbs, metaclass=WorkflowType):
     def input(self) -> Any:
         """Return the input that the run was started with."""
         return self._now_running().input
+
+    @property
+    def scheduled_at(self) -> datetime | None:
+        """Return the slot of the schedule that started the run, or None if something else did."""
+        return scheduled_at(self._now_running().view.facts.input)
 
     @property
     def run_id(self) -> str:

@@ -43,8 +43,8 @@ class Arguments:
             )
         self._signature = inspect.Signature(others)
         self._hints = {one.name: hints.get(one.name, Any) for one in others}
-        self._required = tuple(one.name for one in others if one.default is one.empty)
-        self.schema = _schema(self._hints, self._required)
+        self.required = tuple(one.name for one in others if one.default is one.empty)
+        self.schema = _schema(self._hints, self.required)
 
     def body_of(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """Return the body of a run that calls the function with these arguments. Raise InvalidInput if it cannot."""
@@ -68,7 +68,7 @@ class Arguments:
             body = {}
         if not isinstance(body, dict):
             raise InvalidParameters(f"the body must be an object of arguments, not {type(body).__name__}")
-        problems = [f"the argument {name!r} is missing" for name in self._required if name not in body]
+        problems = [f"the argument {name!r} is missing" for name in self.required if name not in body]
         problems += [
             f"there is no parameter {name!r}{did_you_mean(name, self._hints)}"
             for name in body

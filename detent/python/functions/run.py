@@ -30,6 +30,7 @@ from detent.python.functions.errors import ContinueAsNew
 from detent.python.functions.operations import Pending, StepWork
 from detent.python.functions.step import check_name, current_step, read_retry, step_function
 from detent.python.heroes import HeroRef
+from detent.python.schedules import scheduled_at
 from detent.run.call import Op, StepCall
 from detent.run.start import StartRequest
 from detent.run.state import Checkpoint
@@ -80,6 +81,11 @@ class Run(FlowVerbs):
     def input(self) -> Any:
         """Return the body that the run was started with."""
         return self._body
+
+    @property
+    def scheduled_at(self) -> datetime | None:
+        """Return the slot of the schedule that started the run, or None if something else did."""
+        return scheduled_at(self._driver.facts.input)
 
     @property
     def hero(self) -> HeroRef | None:

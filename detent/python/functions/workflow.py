@@ -22,7 +22,8 @@ from detent.python.decorators import shown
 from detent.python.fingerprint import fingerprint
 from detent.python.functions.arguments import Arguments
 from detent.python.registry import CodeKind, Registered, code_name, registry
-from detent.python.settings import DriftPolicy, WorkflowSettings, read_settings
+from detent.python.schedules import Schedule
+from detent.python.settings import SCHEDULED, DriftPolicy, WorkflowSettings, read_settings
 from detent.values.durations import Duration
 from detent.values.fields import Problems
 from detent.values.text import plain_text
@@ -84,6 +85,7 @@ class FunctionWorkflow:
             queue=settings.queue,
             priority=settings.priority,
             trigger_schema=self.arguments.schema,
+            trigger=settings.trigger,
         )
 
     def _document(self, said: dict[str, Any]) -> str:
@@ -94,6 +96,8 @@ class FunctionWorkflow:
         document |= {**said, "fingerprint": self.fingerprint}
         if self.arguments.schema is not None:
             document["trigger_schema"] = self.arguments.schema
+        if self.settings.trigger.config:
+            document["schedule"] = self.settings.trigger.config
         return json.dumps(document, ensure_ascii=False)
 
 
@@ -111,6 +115,8 @@ def workflow(
     max_duration: Duration | None = None,
     on_exception: Any = "pause",
     allow_multiple: bool = False,
+    schedule: Schedule | None = None,
+    every: Duration | None = None,
 ) -> Callable[[Function], FunctionWorkflow]: ...
 
 
@@ -121,14 +127,18 @@ def workflow(function: Function | None = None, /, **options: Any) -> Any:
     code and resume), "fail", "cancel", `reattempt(...)`, or a mapping of classes to these. `drift` decides what happens
     to runs whose code was changed: "tolerant" finds records by their keys and continues, "strict" pauses with the
     difference, "pin" waits for a node that has the code they began with. A hero has one active run unless
-    `allow_multiple`.
+    `allow_multiple`. `schedule=cron("0 9 * * *", "Europe/Zurich")` or `every="90m"` starts it by itself.
     """
     if function is None:
         return functools.partial(_made, options=options)
     return _made(function, options=options)
 
 
-_OPTIONS: Final = ("name", "queue", "priority", "drift", "max_duration", "on_exception", "allow_multiple")
+_OPTIONS: Final = (
+    *("name", "queue", "priority", "drift", "max_duration", "on_exception", "allow_multiple", *SCHEDULED),
+)
+#: The others identify the code. A run does not change because its workflow is started at other times.
+_NOT_CODE: Final = ("name", *SCHEDULED)
 
 
 def _made(function: Function, *, options: dict[str, Any]) -> FunctionWorkflow:
@@ -148,10 +158,13 @@ def _made(function: Function, *, options: dict[str, Any]) -> FunctionWorkflow:
         del values["on_exception"]
     problems = Problems()
     settings = read_settings(values, problems)
+    required = Arguments(function, function.__name__).required if settings.trigger.config else ()
+    if required:
+        problems.add("schedule", f"a scheduled run has no arguments; give {', '.join(map(repr, required))} a default")
     if problems.found:
         lines = "".join(f"\n  {problem}" for problem in problems.found)
         raise InvalidDefinition(f"{function.__qualname__} cannot be a workflow:{lines}", problems.found)
-    said = {name: shown(options[name]) for name in _OPTIONS if options.get(name) is not None and name != "name"}
+    said = {name: shown(options[name]) for name in _OPTIONS if options.get(name) is not None and name not in _NOT_CODE}
     made = FunctionWorkflow(function, settings, said, fails=fails)
     registry.add(made.registered())
     return made
