@@ -10,6 +10,7 @@ from bench.load import each
 from bench.serving import Meter, Voice, serve
 from detent.api.server.listener import listening
 from detent.auth.caller import local_caller
+from detent.commands.identity.keys import KeyRequest
 from detent.observe import listen
 from detent.process import App, bind, run_app, run_process
 from detent.run.start import StartRequest
@@ -37,6 +38,10 @@ class HttpNode:
     async def apply(self, document: str) -> str:
         row, _, _ = await self._commands.workflows.save(document, replace=True)
         return row.name
+
+    async def key(self) -> str:
+        """Make a key that may start runs, and return it."""
+        return (await self._commands.keys.create(KeyRequest("bench", role="operator"))).key
 
     async def waiting(self, workflow: str, step: str, count: int) -> str:
         """Start runs that wait for a callback; gives the file that holds their tokens, one in a line."""
@@ -73,14 +78,18 @@ async def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("database")
     parser.add_argument("folder", type=Path)
+    parser.add_argument("--strict", action="store_true", help="answer only callers with a key")
     arguments = parser.parse_args()
     voice = Voice()
     sock = bind("127.0.0.1", 0)
     address = (str(sock.getsockname()[0]), int(sock.getsockname()[1]))
     settings = Settings(database_url=arguments.database)
-    async with run_app(settings, address=address, migrate=True) as app, listening(app, sock, loose=True):
+    async with (
+        run_app(settings, address=address, migrate=True) as app,
+        listening(app, sock, loose=not arguments.strict),
+    ):
         node = HttpNode(app, arguments.folder)
-        verbs = ("url", "apply", "waiting", "begin", "read", "ends")
+        verbs = ("url", "apply", "key", "waiting", "begin", "read", "ends")
         await serve({verb: getattr(node, verb) for verb in verbs}, voice)
 
 

@@ -3,6 +3,7 @@
 import json
 import shutil
 import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +12,8 @@ PATIENCE = 120.0
 
 _SCRIPT = """
 local body = %s
+local headers = {["Content-Type"] = "application/json"}
+for name, value in string.gmatch(%s, "([^:\\n]+): ([^\\n]+)") do headers[name] = value end
 local paths = {}
 local file = io.open(%s)
 for line in file:lines() do paths[#paths + 1] = line end
@@ -18,7 +21,7 @@ file:close()
 local at = 0
 request = function()
   at = at %% #paths + 1
-  return wrk.format("POST", paths[at], {["Content-Type"] = "application/json"}, body)
+  return wrk.format("POST", paths[at], headers, body)
 end
 done = function(summary, latency, requests)
   io.write(string.format('{"requests": %%d, "us": %%d, "p50": %%d, "p99": %%d, "refused": %%d, "broken": %%d}\\n',
@@ -49,7 +52,14 @@ class Load:
 
 
 def post(
-    url: str, paths: list[str], body: str, *, seconds: float, folder: Path, connections: int = CONNECTIONS
+    url: str,
+    paths: list[str],
+    body: str,
+    *,
+    seconds: float,
+    folder: Path,
+    connections: int = CONNECTIONS,
+    headers: Mapping[str, str] | None = None,
 ) -> Load:
     """POST to these paths, one after the other and over again, from so many connections."""
     wrk = shutil.which("wrk")
@@ -57,7 +67,8 @@ def post(
         raise NoWrk("wrk is not installed (Debian: apt-get install wrk)")
     listed, script = folder / "paths.txt", folder / "load.lua"
     listed.write_text("\n".join(paths) + "\n")
-    script.write_text(_SCRIPT % (json.dumps(body), json.dumps(str(listed))))
+    more = "".join(f"{name}: {value}\n" for name, value in (headers or {}).items())
+    script.write_text(_SCRIPT % (json.dumps(body), json.dumps(more), json.dumps(str(listed))))
     command = [wrk, "-t1", f"-c{connections}", f"-d{max(1, round(seconds))}s", "-s", str(script), url]
     said = subprocess.run(command, capture_output=True, text=True, timeout=seconds + PATIENCE, check=True).stdout
     facts = json.loads(said.strip().splitlines()[-1])

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from bench.stage import Stage
-from bench.works import api, events, forms, history, http, nodes, parallel, python, sleeping, steps
+from bench.works import api, events, forms, history, http, identity, nodes, parallel, python, sleeping, steps
 
 WORKS: dict[str, Callable[[Stage], None]] = {
     "W1": steps.measure,
@@ -13,6 +13,7 @@ WORKS: dict[str, Callable[[Stage], None]] = {
     "W2b": parallel.measure_growth,
     "W3": http.measure,
     "W4": api.measure,
+    "W4k": identity.measure,
     "W5": sleeping.measure,
     "W5b": history.measure,
     "W6": events.measure,
