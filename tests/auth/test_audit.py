@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,8 @@ from detent.auth.caller import Caller
 from detent.auth.policy import POLICY
 from detent.auth.scopes import Role
 from detent.clock import SystemClock
-from detent.errors import Forbidden, Unauthenticated
+from detent.errors import Forbidden, StoreBusy, Unauthenticated
+from detent.store.audit import AuditRow
 from detent.store.memory.store import MemoryStore
 from tests.api.server import Detent, serving
 from tests.auth.test_principals import key_of
@@ -136,6 +138,43 @@ async def test_a_flood_of_refusals_is_a_bounded_number_of_rows() -> None:
     assert total == 5 * MOST_ROWS + 1
     await auditor.poll()
     assert len(await store.audits(1, limit=10 * MOST_ROWS)) == MOST_ROWS
+
+
+class SlowStore(MemoryStore):
+    """Lets others go on while it writes audits. It fails as often as it is told to."""
+
+    failures = 0
+
+    async def add_audits(self, rows: Sequence[AuditRow]) -> None:
+        await asyncio.sleep(0)
+        if self.failures:
+            self.failures -= 1
+            raise StoreBusy("try again")
+        await super().add_audits(rows)
+
+
+@pytest.mark.parametrize("failures", [0, 1])
+async def test_what_is_refused_while_others_are_written_is_written_later(failures: int) -> None:
+    store = SlowStore(SystemClock())
+    store.failures = failures
+    auditor = Auditor(store, SystemClock().wall, gathers=True)
+
+    def refuse(name: str) -> None:
+        scope: Any = {"headers": [], "client": ("10.9.9.9", 1), "method": "POST"}
+        auditor.refuse(scope, "create_workflow", Caller(1, name, via="key"), Forbidden("no"))
+
+    refuse("key a")
+    writing = asyncio.create_task(auditor.flush())
+    await asyncio.sleep(0)
+    refuse("key a")
+    refuse("key b")
+    await asyncio.gather(writing, return_exceptions=True)
+    await auditor.flush()
+    rows = await store.audits(1, limit=10)
+    counted = Counter[str]()
+    for row in rows:
+        counted[row.actor] += msgspec.json.decode(row.detail)["count"] if row.detail else 1
+    assert counted == {"key a": 2, "key b": 1}
 
 
 @pytest.mark.parametrize(

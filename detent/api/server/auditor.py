@@ -129,14 +129,22 @@ class Auditor:
 
     async def flush(self) -> None:
         """Write what was gathered. If the database does not answer, it is written the next time."""
-        rows = [_counted(row, count) for row, count in self._gathered.values()]
-        if self._beyond is not None:
-            rows.append(_counted(_overflow(self._beyond), self._beyond_count))
-        if rows:
+        gathered, beyond, beyond_count = self._gathered, self._beyond, self._beyond_count
+        rows = [_counted(row, count) for row, count in gathered.values()]
+        if beyond is not None:
+            rows.append(_counted(_overflow(beyond), beyond_count))
+        if not rows:
+            return
+        self._gathered, self._beyond, self._beyond_count = {}, None, 0  # requests are refused while these are written
+        try:
             await self._store.add_audits(rows)
-            self._gathered.clear()
-            self._beyond = None
-            self._beyond_count = 0
+        except StoreError:
+            for key, (row, count) in self._gathered.items():
+                first, before = gathered.get(key, (row, 0))
+                gathered[key] = first, before + count
+            self._gathered, self._beyond = gathered, beyond or self._beyond
+            self._beyond_count += beyond_count
+            raise
 
     def _row(self, scope: Scope, operation: str, caller: Caller) -> AuditRow:
         headers: dict[bytes, bytes] = dict(scope["headers"])
