@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from detent.cli.processes import as_environment
 from detent.errors import InvalidInput
 from detent.settings import FIELDS, Settings, load_settings
 
@@ -77,3 +78,23 @@ def test_a_name_nobody_knows_is_told_with_the_likely_one(tmp_path: Path) -> None
 def test_every_setting_says_what_it_is_for() -> None:
     assert len(FIELDS) > 15
     assert all(len(item.metadata["help"]) > 15 for item in FIELDS.values())
+
+
+def test_a_worker_process_has_the_settings_of_the_process_that_starts_it(tmp_path: Path) -> None:
+    toml = """
+        egress_allow = ["10.0.0.0/8", "db.internal:8080"]
+        trusted_proxies = ["127.0.0.1", "fd00::/8"]
+        oidc_roles = {staff = "operator", "a=b" = "admin"}
+        queues = ["fast", "slow"]
+        import = ["shop", "shop.jobs"]
+        retention = {completed = "30d", failed = "90d"}
+        secret_providers = ["env:STRIPE_KEY", "file:/run/secrets"]
+        outbox_urls = ["sqlite:///shop.db"]
+        allow_loose_auth = true
+        lease_seconds = 12.5
+    """
+    given = load(tmp_path, toml).settings
+    lists = [name for name, item in FIELDS.items() if isinstance(getattr(given, item.name), tuple)]
+    assert [name for name in lists if not getattr(given, FIELDS[name].name)] == [], "a list that this test leaves empty"
+    (tmp_path / "elsewhere").mkdir()
+    assert load(tmp_path / "elsewhere", environ=as_environment(given)).settings == given

@@ -83,7 +83,7 @@ def as_environment(settings: Settings) -> dict[str, str]:
         if item.name == "retention":
             value = ",".join(f"{status}={seconds}s" for status, seconds in value)
         elif isinstance(value, tuple):
-            value = ",".join(value)
+            value = ",".join("=".join(part) if isinstance(part, tuple) else str(part) for part in value)
         found[f"{PREFIX}{name.upper()}"] = str(value)
     return found
 
