@@ -48,7 +48,7 @@ from detent.api.routes.identity import audit, keys, logins, sessions, tenants, u
 from detent.api.routes.rules import action_templates, alerts, entities, events, parts, rules
 from detent.api.routes.vault import credentials, secrets
 from detent.api.server.auditor import Auditor
-from detent.api.server.guards import OriginGuard
+from detent.api.server.guards import OriginGuard, own_names
 from detent.api.server.policy_guard import PolicyGuard, require_lines
 from detent.app import App
 from detent.auth.authenticator import Authenticator
@@ -147,7 +147,7 @@ def build_routes() -> Litestar:
     """Build the routes, once per process: that takes longer than everything else at the start of an app."""
 
     def guard(app: ASGIApp) -> ASGIApp:
-        return OriginGuard(app, lambda scope: context_of(scope).hosts)
+        return OriginGuard(app, lambda scope: context_of(scope).names)
 
     describe_access(ROUTES)
     routes = _Routes(
@@ -213,7 +213,7 @@ def context_for(
         build_hub=topics.build_hub,
         outage=app.engine.outage,
         check=app.store.check,
-        hosts=hosts,
+        names=own_names(app.base_url, hosts),
         auditor=auditor or Auditor(app.store, app.engine.time.now),
         logins=sign_in,
         cookies=Cookies.of_url(app.base_url),

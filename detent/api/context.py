@@ -13,7 +13,7 @@ from typing import Final
 from litestar.types import Scope
 
 from detent.api.server.auditor import Auditor
-from detent.api.server.guards import Throttle
+from detent.api.server.guards import OwnNames, Throttle
 from detent.auth.authenticator import Authenticator
 from detent.auth.caller import Caller
 from detent.auth.cookies import Cookies
@@ -43,8 +43,8 @@ class ApiContext:
     """What the requests to one app share.
 
     `outage` returns why the engine takes no work, or `None`. `check` raises StoreError if the database does not answer.
-    `hosts` are the host names of the API; `None` allows all. `public` is the caller of addresses that are their own
-    key. `build_hub` builds the source of the live streams of a tenant. `logins` is `None` in a process that serves no
+    `names` are the host names and the origin of the API. `public` is the caller of addresses that are their own key.
+    `build_hub` builds the source of the live streams of a tenant. `logins` is `None` in a process that serves no
     browsers."""
 
     authenticator: Authenticator
@@ -55,7 +55,7 @@ class ApiContext:
     build_hub: Callable[[Commands, Feeds], LiveHub]
     outage: Callable[[], str | None]
     check: Callable[[], Awaitable[object]]
-    hosts: frozenset[str] | None
+    names: OwnNames
     auditor: Auditor
     logins: Logins | None = None
     cookies: Cookies = Cookies(is_secure=False)  # noqa: RUF009 - it is frozen

@@ -47,6 +47,7 @@ COMMANDS: Final = {
     "keys": "Create, list, rotate and revoke keys of the API",
     "login": "Store the key of a server on this machine",
     "logout": "Forget the key of a server",
+    "whoami": "Say as what a server knows you, and what you may do",
     "users": "Add, list, change and disable people who sign in, and end their sessions",
     "audit": "List and export who changed what, and what was refused",
     "verify": "Check that sealed runs were not changed",

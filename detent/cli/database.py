@@ -18,7 +18,7 @@ def open_database(settings: Settings, *, makes: bool) -> AbstractContextManager[
         file = sqlite_path(settings.database_url)
         if not file.exists():
             raise StoreError(
-                f"there is no database at {file}; name the right one with --database or DETENT_DATABASE_URL, "
-                "or begin one with `detent serve`, `detent dev` or `detent apply`"
+                f"there is no database at {file}; name the right one with --database or DETENT_DATABASE_URL, or a "
+                "server with --url or DETENT_URL, or begin one with `detent serve`, `detent dev` or `detent apply`"
             )
     return open_here(settings)

@@ -28,7 +28,7 @@ PACKAGES: Final = {
     "triggers": ("triggers", "events"),
     "catalog": ("connectors", "actions"),
     "vault": ("secrets", "credentials"),
-    "identity": ("keys", "users", "tenants", "login", "logout", "audit"),
+    "identity": ("keys", "users", "tenants", "login", "logout", "whoami", "audit"),
     "node": ("dev", "serve", "worker", "migrate", "doctor"),
 }
 _PLACES: Final = {module: f"{package}.{module}" for package, modules in PACKAGES.items() for module in modules}

@@ -22,7 +22,12 @@ from detent.values.limits import INPUT_LIMIT
 
 Database = Annotated[
     str | None,
-    typer.Option("--database", metavar="URL", help="sqlite:///file.db, postgresql://..., mysql://... or memory://"),
+    typer.Option(
+        "--database",
+        metavar="URL",
+        is_eager=True,  # it is read before --url, which depends on it
+        help="sqlite:///file.db, postgresql://..., mysql://... or memory://",
+    ),
 ]
 Imports = Annotated[
     list[str] | None, typer.Option("--import", metavar="MODULE", help="A module that registers actions; repeatable.")
@@ -33,8 +38,27 @@ Input = Annotated[
         "--input", "-i", "-d", metavar="JSON", help="What the run begins with: JSON, @file.json or - (standard input)."
     ),
 ]
+
+
+def server_of(url: str | None, database: str | None) -> str | None:
+    """Return the address of the server that a command asks: `--url`, else DETENT_URL unless a database is named."""
+    if url is not None or database is not None or os.environ.get("DETENT_DATABASE_URL"):
+        return url
+    return os.environ.get("DETENT_URL") or None
+
+
+def _server(context: typer.Context, url: str | None) -> str | None:
+    return server_of(url, context.params.get("database"))
+
+
 Url = Annotated[
-    str | None, typer.Option("--url", metavar="URL", help="The address of a Detent that is serving its API.")
+    str | None,
+    typer.Option(
+        "--url",
+        metavar="URL",
+        callback=_server,
+        help="The address of a Detent that is serving its API; else DETENT_URL.",
+    ),
 ]
 Run = Annotated[str, typer.Argument(help="The id of a run, run_...")]
 Json = Annotated[bool, typer.Option("--json", help="Print the documents of the API as JSON.")]

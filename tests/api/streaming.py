@@ -17,6 +17,7 @@ import uvicorn
 
 from detent.api.app import Api
 from detent.api.context import ApiContext
+from detent.api.server.guards import OwnNames
 from detent.api.server.protocol import Connection
 from detent.auth.authenticator import TrustedAuthenticator
 from detent.auth.caller import Caller, local_caller
@@ -127,7 +128,7 @@ async def streaming(store: object, *, patience: float = 30.0) -> AsyncIterator[t
             build_hub=nothing,
             outage=nothing,
             check=nothing,
-            hosts=None,
+            names=OwnNames(None),
         )
     )
     config = uvicorn.Config(api, log_config=None, access_log=False, lifespan="off", http=Impatient)

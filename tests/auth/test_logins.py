@@ -321,6 +321,21 @@ async def test_over_tls_only_a_cookie_of_this_very_host_counts() -> None:
             assert (await other.call("GET", "/api/v1/workflows")).status == status
 
 
+@pytest.mark.case("K15")
+async def test_a_page_at_the_base_url_signs_in_whatever_host_its_proxy_passes_on() -> None:
+    async with open_site(base_url="https://detent.example.org:8443") as site:
+        await site.person()
+        for origin, status in (
+            ("https://detent.example.org:8443", 204),
+            ("https://detent.example.org", 403),
+            ("http://detent.example.org:8443", 403),
+            ("https://detent.example.org:8443.evil.net", 403),
+        ):
+            browser = await site.browser(**SAFE, Origin=origin)
+            answer = await browser.call("POST", "/login", json={"name": "alice", "password": PASSWORD})
+            assert (answer.status, origin) == (status, origin)
+
+
 @pytest.mark.parametrize(
     ("path", "result"),
     [

@@ -179,7 +179,7 @@ async def _receive(request: AnyRequest, trigger: TriggerRow, incoming: FiringPay
 
 
 async def _start(request: AnyRequest, workflow: str) -> Answer:
-    reason = reason_against(request.scope, context_of(request.scope).hosts)
+    reason = reason_against(request.scope, context_of(request.scope).names)
     if reason:
         raise Forbidden(reason)
     put_caller(request.scope, await admit(context_of(request.scope), request.scope, _STARTS))

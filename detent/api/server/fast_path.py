@@ -81,7 +81,7 @@ class FastPath:
 
     async def _start(self, scope: HTTPScope, receive: Receive, send: Send, workflow: str) -> None:
         try:
-            reason = reason_against(scope, self._context.hosts)
+            reason = reason_against(scope, self._context.names)
             if reason:
                 raise Forbidden(reason)
             bound = await admit(self._context, scope, _STARTS)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Final, cast
+from typing import Final, NamedTuple, cast
 from urllib.parse import urlsplit
 
 from litestar.types import ASGIApp, HTTPScope, Receive, Scope, Send
@@ -50,35 +50,53 @@ _FOREIGN: Final = frozenset({b"cross-site", b"same-site"})
 _READS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
-class OriginGuard:
-    """Middleware that refuses requests of other origins. `hosts_of` returns the names of the API that a request was
-    sent to; `None` allows all."""
+class OwnNames(NamedTuple):
+    """The host names that an API answers to, `None` for all; and the origin of its pages, as its base URL says it."""
 
-    def __init__(self, app: ASGIApp, hosts_of: Callable[[Scope], frozenset[str] | None]) -> None:
+    hosts: frozenset[str] | None
+    origin: str | None = None
+
+
+class OriginGuard:
+    """Middleware that refuses requests of other origins. `names_of` returns the names of the API that a request was
+    sent to."""
+
+    def __init__(self, app: ASGIApp, names_of: Callable[[Scope], OwnNames]) -> None:
         self._app = app
-        self._hosts_of = hosts_of
+        self._names_of = names_of
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if not scope["path"].startswith(_OPEN):
-            reason = reason_against(cast("HTTPScope", scope), self._hosts_of(scope))  # this API has no WebSocket routes
+            reason = reason_against(cast("HTTPScope", scope), self._names_of(scope))  # this API has no WebSocket routes
             if reason:
                 raise Forbidden(reason)
         await self._app(scope, receive, send)
 
 
-def reason_against(scope: HTTPScope, hosts: frozenset[str] | None) -> str | None:
+def reason_against(scope: HTTPScope, names: OwnNames) -> str | None:
     """Return why a request is refused, or `None` if it is allowed."""
     headers = dict(scope["headers"])
     host = _hostname(headers.get(b"host", b"").decode("latin-1"))
-    if hosts is not None and host not in hosts:
+    if names.hosts is not None and host not in names.hosts:
         return f"this API does not answer to the name {host[:100]!r}; set DETENT_BASE_URL to the address of this API"
     if scope["method"] in _READS:
         return None
-    origin = headers.get(b"origin")
-    foreign = origin is not None and _netloc(origin) != headers.get(b"host", b"").decode("latin-1")
-    if foreign or headers.get(b"sec-fetch-site") in _FOREIGN:
+    if headers.get(b"sec-fetch-site") in _FOREIGN:
         return "a page of another site may not change anything here"
+    origin = headers.get(b"origin", b"").decode("latin-1")
+    # A proxy may pass another Host on than the browser sent, for instance one without the port.
+    if origin and origin.lower() != names.origin and _netloc(origin) != headers.get(b"host", b"").decode("latin-1"):
+        return (
+            f"a page of another site, {origin[:100]!r}, may not change anything here; if it is the address of this API "
+            "at its proxy, set DETENT_BASE_URL to it"
+        )
     return None
+
+
+def own_names(base_url: str, hosts: frozenset[str] | None) -> OwnNames:
+    """Return the names of an API with this base URL that answers to these hosts."""
+    parts = urlsplit(base_url)
+    return OwnNames(hosts, f"{parts.scheme}://{parts.netloc}".lower())
 
 
 def known_hosts(base_url: str, *, loose: bool) -> frozenset[str] | None:
@@ -86,9 +104,9 @@ def known_hosts(base_url: str, *, loose: bool) -> frozenset[str] | None:
     return None if loose else _LOCAL | {urlsplit(base_url).hostname or ""}
 
 
-def _netloc(origin: bytes) -> str:
+def _netloc(origin: str) -> str:
     try:
-        return urlsplit(origin.decode("latin-1")).netloc
+        return urlsplit(origin).netloc
     except ValueError:
         return ""
 

@@ -26,6 +26,7 @@ from detent.cli.options import (
     decode_value,
     read_hero,
     read_input,
+    server_of,
     settings_of,
     wrong,
 )
@@ -292,7 +293,7 @@ def run(
     if dry:
         if target.source is None:
             raise InvalidInput(f"{file} is Python code, which has no dry run: test it with `detent.testing`")
-        recorded = None if past is None else read_recorded(settings, past, url)
+        recorded = None if past is None else read_recorded(settings, past, server_of(url, database))
         print_dry_run(
             dry_run(target.compiled, request, read_pinned(answer or ()), recorded, children or (), settings),
             as_document=as_json,
