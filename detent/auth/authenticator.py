@@ -183,7 +183,7 @@ class RequestAuthenticator:
                 raise Unauthenticated("the key of the lock file is not that of this process; it may have restarted")
             return Identified(self._local)
         if self._tokens is None:
-            raise Unauthenticated(f"the bearer token is not an API key. {_HELP}")
+            raise Unauthenticated(f"the bearer token is not an API key; {_HELP}")
         return await self._tokens(bearer)
 
     async def _check_key(self, bearer: str) -> Identified:

@@ -71,11 +71,19 @@ def test_a_key_is_stored_by_login_and_forgotten_by_logout(place: tuple[Path, str
     key = said(detent(folder, "keys", "create", "laptop", "--scope", "workflows:read")).strip()
     wrong = detent(tmp_path, "login", url, given="dk_aaaaaaaa_wrong\n")
     assert (wrong.returncode, (tmp_path / ".config").exists()) == (1, False)
-    assert "key laptop" in said(detent(tmp_path, "login", f"{url}/", given=f"{key}\n"))
+    stored = said(detent(tmp_path, "login", f"{url}/", given=f"{key}\n"))
+    assert "key laptop" in stored
+    assert f"export DETENT_URL={url}" in stored
     file = tmp_path / ".config" / "detent" / "credentials.toml"
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert detent(tmp_path, "runs", "list", "--url", url).returncode == 0
     assert detent(tmp_path, "runs", "list", "--url", url, DETENT_KEY="dk_bad").returncode == 1, "the variable is first"
+    at_url = {"DETENT_URL": url}
+    assert said(detent(tmp_path, "whoami", **at_url)).split() == "key laptop of the tenant default may workflows:read".split()
+    assert detent(tmp_path, "apply", "none.yaml", **at_url).returncode == 2
+    assert not (tmp_path / "detent.db").exists(), "no command begins a database of its own where a server is named"
+    named = detent(tmp_path, "whoami", "--database", "sqlite:///named.db", **at_url)
+    assert "there is no database at named.db" in named.stderr
     file.chmod(0o644)
     loose = detent(tmp_path, "runs", "list", "--url", url)
     assert (loose.returncode, "chmod 600" in loose.stderr) == (2, True)

@@ -34,3 +34,8 @@ def test_people_are_added_changed_and_disabled(tmp_path: Path) -> None:
     assert json.loads(says("sessions", "--json")) == []
     assert "there is no session" in says("end-session", "ses_nope", code=1)
     assert "there is no person" in says("disable", "nope", code=1)
+
+    listed = json.loads(detent(tmp_path, "audit", "list", "--limit", "1000", "--json").stdout)
+    exported = detent(tmp_path, "audit", "export", "--from", "1h").stdout.splitlines()
+    assert [json.loads(line) for line in exported] == listed
+    assert ("create_user", "alice", "done") in {(row["action"], row["object"], row["outcome"]) for row in listed}

@@ -22,6 +22,8 @@ _COLUMNS: Final = (
 )
 _OUTCOMES: Final = {"done": "green", "refused": "yellow", "failed": "red"}
 _USUAL: Final = 50
+#: Rows of one answer of the API, at most.
+_PAGE: Final = 200
 Actor = Annotated[str | None, typer.Option("--actor", metavar="NAME", help="Only what this caller did.")]
 Action = Annotated[str | None, typer.Option("--action", metavar="OPERATION", help="Only this operation: cancel_run.")]
 Kind = Annotated[str | None, typer.Option("--kind", metavar="KIND", help="Only objects of this kind: run, workflow.")]
@@ -47,7 +49,7 @@ def list_rows(
     database: Database = None,
 ) -> None:
     """List the last changes and refusals."""
-    call = _asked(actor, action, kind, object_, outcome, since, until, all_tenants=all_tenants, limit=limit)
+    call = _asked(actor, action, kind, object_, outcome, since, until, all_tenants=all_tenants, limit=min(limit, _PAGE))
     with open_client(settings_of(database_url=database), url) as client:
         rows = [row for row, _ in zip(client.each(call), range(limit), strict=False)]
     if as_json:
@@ -69,7 +71,7 @@ def export_rows(
     database: Database = None,
 ) -> None:
     """Print all rows as JSON lines."""
-    call = _asked(actor, action, kind, object_, outcome, since, until, all_tenants=all_tenants, limit=500)
+    call = _asked(actor, action, kind, object_, outcome, since, until, all_tenants=all_tenants, limit=_PAGE)
     with open_client(settings_of(database_url=database), url) as client:
         for row in client.each(call):
             sys.stdout.write(msgspec.json.encode(row).decode() + "\n")
