@@ -80,6 +80,20 @@ async def test_changes_leave_a_row_each_and_reads_and_starts_leave_none(detent: 
     assert "workflow" in detail["filter"]
 
 
+async def test_the_row_of_a_creation_names_what_was_created(detent: Detent) -> None:
+    key = await detent.call("POST", "/api/v1/keys", json={"name": "ci", "role": "viewer"})
+    rotated = await detent.call("POST", f"/api/v1/keys/{key.json['data']['id']}/rotate", json={})
+    assert (await detent.call("POST", "/api/v1/tenants", json={"name": "acme"})).status == 201
+    template = {"name": "a mail", "action_type": "create_alert", "default_config": {}}
+    assert (await detent.call("POST", "/api/v1/action-templates", json=template)).status == 201
+    rows = {row["action"]: row for row in await audit(detent)}
+    assert rows["create_key"]["object"] == rows["rotate_key"]["object"] == key.json["data"]["id"]
+    assert rows["create_key"]["detail"] == {"name": "ci", "may": "the role viewer"}
+    assert rows["rotate_key"]["detail"] == {"new": rotated.json["data"]["id"]}
+    assert rows["create_tenant"]["object"] == "acme"
+    assert rows["create_action_template"]["object"] == "a mail"
+
+
 @pytest.mark.case("K19")
 async def test_refused_and_failed_requests_are_gathered_and_counted(detent: Detent) -> None:
     viewer = await key_of(detent, "viewer", Role.VIEWER)

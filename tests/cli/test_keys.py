@@ -79,7 +79,10 @@ def test_a_key_is_stored_by_login_and_forgotten_by_logout(place: tuple[Path, str
     assert detent(tmp_path, "runs", "list", "--url", url).returncode == 0
     assert detent(tmp_path, "runs", "list", "--url", url, DETENT_KEY="dk_bad").returncode == 1, "the variable is first"
     at_url = {"DETENT_URL": url}
-    assert said(detent(tmp_path, "whoami", **at_url)).split() == "key laptop of the tenant default may workflows:read".split()
+    assert (
+        said(detent(tmp_path, "whoami", **at_url)).split()
+        == "key laptop of the tenant default may workflows:read".split()
+    )
     assert detent(tmp_path, "apply", "none.yaml", **at_url).returncode == 2
     assert not (tmp_path / "detent.db").exists(), "no command begins a database of its own where a server is named"
     named = detent(tmp_path, "whoami", "--database", "sqlite:///named.db", **at_url)

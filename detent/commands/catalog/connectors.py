@@ -16,6 +16,7 @@ from detent.commands.context import CommandPart
 from detent.documents.connectors import ActionFacetsDocument
 from detent.documents.lists import FacetValue
 from detent.errors import Conflict, NotFound
+from detent.store.audit import note_audit
 from detent.store.catalog_rows import (
     EVERY_TENANT,
     ActionMark,
@@ -97,6 +98,7 @@ class CatalogCommands(CommandPart):
         its name or one of its actions belongs to another connector or to code."""
         await self.refuse_foreign(connector.id)
         await self._refuse_shadows(connector)
+        note_audit(connector.id, version=connector.version)
         saved = await self._save(self._tenant, connector)
         return await self.connector(connector.id), saved
 

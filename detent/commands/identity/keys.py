@@ -13,6 +13,7 @@ from detent.auth.scopes import ALL_SCOPES, LIMITABLE, SCOPES, Role, Scope, scope
 from detent.commands.context import CommandPart
 from detent.errors import Conflict, Forbidden, InvalidInput, NotFound, Problem, Unavailable
 from detent.instant import SECOND, Instant
+from detent.store.audit import note_audit
 from detent.store.auth import KeyChange, KeyRow, NewKey
 
 LONGEST_NAME: Final = 100
@@ -56,6 +57,7 @@ class KeyCommands(CommandPart):
         tenant = self._tenant if asked.tenant is None else await self._tenant_named(asked.tenant)
         for _ in range(_ATTEMPTS):
             made = make_key()
+            note_audit(made.id, name=asked.name, may=_described(role, scopes))
             if await self._store.add_key(self._new(asked, tenant, role, scopes, made)):
                 row = await self._store.own_key(tenant, made.id)
                 assert row is not None
@@ -90,6 +92,7 @@ class KeyCommands(CommandPart):
             expires_at = now + (row.expires_at - row.created_at)
         for _ in range(_ATTEMPTS):
             made = make_key()
+            note_audit(new=made.id)
             change = KeyChange(made.id, made.hash, self._caller.name, expires_at)
             new = await self._store.rotate_key(self._tenant, row.id, change, at=now + round(grace * SECOND))
             if new is not None:

@@ -17,6 +17,7 @@ from detent.auth.scopes import Scope
 from detent.commands.context import CommandPart, encoder
 from detent.errors import Conflict, InvalidInput, NotFound, Problem
 from detent.run.status import OPEN
+from detent.store.audit import note_audit
 from detent.store.rows import MessageKind, RunCriteria
 from detent.store.tenants import TenantRow, TenantStatus
 
@@ -40,6 +41,7 @@ class TenantCommands(CommandPart):
         if len(name) > LONGEST_NAME or not _NAME.fullmatch(name):
             rule = f"must be at most {LONGEST_NAME} small letters, digits and '-', and begin with a letter"
             raise InvalidInput("the tenant cannot be created", [Problem("name", f"{name[:80]!r} {rule}")])
+        note_audit(name)
         made = await self._store.add_tenant(name, None)
         if made is None:
             raise Conflict(f"there is a tenant {name!r} already")

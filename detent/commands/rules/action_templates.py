@@ -11,6 +11,7 @@ from detent.commands.context import CommandPart
 from detent.errors import InvalidInput, NameTaken, NotFound, Problem
 from detent.forms.rules.action_types import ACTION_TYPES
 from detent.ids import ACTION_TEMPLATE, InvalidId, parse
+from detent.store.audit import note_audit
 from detent.store.rows import Unsaved
 from detent.store.rule_rows import ActionTemplateRow
 from detent.values.fields import shown
@@ -41,6 +42,7 @@ class ActionTemplateCommands(CommandPart):
     async def _save(self, id_: bytes, new: ActionTemplate, *, replace: bool) -> ActionTemplateRow:
         self._caller.require(Scope.MANAGE)
         await self._check_type(new.action_type)
+        note_audit(new.name)
         row = ActionTemplateRow(
             tenant=self._tenant,
             id=id_,

@@ -40,7 +40,9 @@ def login(
     path = store_key(address, given)
     out.print(f"{plain(address)} knows you as [bold]{plain(caller['name'])}[/]; the key is in {plain(str(path))}")
     if os.environ.get("DETENT_URL", "").rstrip("/") != address:
-        out.print(f"Commands ask this server with `--url {plain(address)}`, or after:\nexport DETENT_URL={plain(address)}")
+        out.print(
+            f"Commands ask this server with `--url {plain(address)}`, or after:\nexport DETENT_URL={plain(address)}"
+        )
 
 
 def _ask() -> str:
