@@ -34,7 +34,14 @@ from detent.client.drivers import AsyncDriver, Driver
 from detent.client.errors import ClientClosed, NoConnection
 from detent.client.identity.key_file import finder
 from detent.client.operations import Awaiting
-from detent.client.transports import LONGEST_IDLE, AsyncStream, HttpTransport, sent_headers, with_key
+from detent.client.transports import (
+    LONGEST_IDLE,
+    AsyncStream,
+    HttpTransport,
+    connect_reason,
+    sent_headers,
+    with_key,
+)
 
 
 class AsyncClient(ClientOperations, Awaiting):
@@ -150,7 +157,7 @@ class AiohttpTransport:
         try:
             yield
         except aiohttp.ClientConnectorError as error:
-            raise NoConnection(f"cannot connect to {self._url}: {error.os_error}", sent=False) from None
+            raise NoConnection(f"cannot connect to {self._url}: {connect_reason(error.os_error)}", sent=False) from None
         except TimeoutError:
             raise NoConnection(f"{self._url} did not answer: no answer in time", sent=True) from None
         except (aiohttp.ClientError, OSError) as error:

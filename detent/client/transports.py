@@ -94,8 +94,13 @@ def with_key(headers: dict[str, str], key: str | None) -> dict[str, str]:
     return {**headers, "Authorization": f"Bearer {key}"}
 
 
-def _reason(error: OSError | HTTPException) -> str:
+def connect_reason(error: OSError | HTTPException) -> str:
     """Return why there is no connection, without the number that the operating system has for it."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        what = f"its certificate is not accepted ({error.verify_message})"
+        return f"{what}; if your own authority has issued it, set SSL_CERT_FILE to the certificate of that authority"
+    if isinstance(error, ssl.SSLError) and error.reason == "WRONG_VERSION_NUMBER":
+        return "the server does not use TLS at this port; write http:// instead of https://, or the port of its proxy"
     words = error.strerror if isinstance(error, OSError) else None
     return words[0].lower() + words[1:] if words else str(error)
 
@@ -185,7 +190,7 @@ class HttpTransport:
                 connection.connect()
             except (OSError, HTTPException) as error:
                 connection.close()
-                raise NoConnection(f"cannot connect to {self._url}: {_reason(error)}", sent=False) from None
+                raise NoConnection(f"cannot connect to {self._url}: {connect_reason(error)}", sent=False) from None
         sock: socket.socket = connection.sock
         return connection, sock
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import socket
+import ssl
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +18,7 @@ from detent.client import ClientClosed, NoConnection, Unavailable, UnexpectedAns
 from detent.client.transports import MOST_IDLE
 from tests.client import documents
 from tests.client.playing import Play, Player, playing
+from tests.steps.certificates import make_authority
 
 WORKFLOW = {"data": documents.workflow()}
 STARTED = {"data": documents.started()}
@@ -238,3 +241,24 @@ def test_the_address_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch,
     assert connect(None).url == "http://127.0.0.1:8080"
     with pytest.raises(Exception, match="not a valid address"):
         connect("ftp://x")
+
+
+def test_a_certificate_that_is_not_accepted_says_what_to_set(tmp_path: Path, connect: Any) -> None:
+    context = make_authority(tmp_path).server("localhost")
+    with closing(socket.create_server(("127.0.0.1", 0))) as listener:
+        port = listener.getsockname()[1]
+        server = threading.Thread(target=shake_hands, args=(listener, context), daemon=True)
+        server.start()
+        with pytest.raises(NoConnection, match=r"not accepted .*set SSL_CERT_FILE to the certificate"):
+            connect(f"https://localhost:{port}", patience=0.0).workflows.get("order")
+    server.join()
+
+
+def shake_hands(listener: socket.socket, context: ssl.SSLContext) -> None:
+    with suppress(OSError), closing(listener.accept()[0]) as accepted:
+        context.wrap_socket(accepted, server_side=True).close()
+
+
+def test_a_server_without_tls_is_named_as_one(player: Player, connect: Any) -> None:
+    with pytest.raises(NoConnection, match=r"does not use TLS at this port; write http://"):
+        connect(player.url.replace("http://", "https://"), patience=0.0).workflows.get("order")
