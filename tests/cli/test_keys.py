@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from detent.cli.commands.node.serve import danger_of
 from detent.client.client import Client
 from detent.client.errors import PermissionDenied, Unauthenticated
+from detent.settings import Settings
 from tests.cli.program import detent, started
 from tests.servers import programs
 
@@ -79,10 +81,8 @@ def test_a_key_is_stored_by_login_and_forgotten_by_logout(place: tuple[Path, str
     assert detent(tmp_path, "runs", "list", "--url", url).returncode == 0
     assert detent(tmp_path, "runs", "list", "--url", url, DETENT_KEY="dk_bad").returncode == 1, "the variable is first"
     at_url = {"DETENT_URL": url}
-    assert (
-        said(detent(tmp_path, "whoami", **at_url)).split()
-        == "key laptop of the tenant default may workflows:read".split()
-    )
+    known = " ".join(said(detent(tmp_path, "whoami", **at_url)).split())
+    assert known == "key laptop of the tenant default may workflows:read"
     assert detent(tmp_path, "apply", "none.yaml", **at_url).returncode == 2
     assert not (tmp_path / "detent.db").exists(), "no command begins a database of its own where a server is named"
     named = detent(tmp_path, "whoami", "--database", "sqlite:///named.db", **at_url)
@@ -114,3 +114,13 @@ def test_a_server_without_keys_says_how_to_make_one(folder: Path) -> None:
     assert json.loads(made)["key"].startswith("dk_"), "it works on the database, without a server"
     with started(folder, "serve", "--port", "0", **STRICT, DETENT_DATABASE_URL="sqlite:///other.db") as server:
         server.wait_for(r"detent keys create NAME --role instance-admin")
+
+
+def test_a_server_on_a_network_says_what_is_dangerous() -> None:
+    dangers = [danger_of(Settings(), host) for host in ("127.0.0.1", "127.0.0.2", "::1", "0.0.0.0", "10.0.0.5")]
+    assert [danger is not None for danger in dangers] == [False, False, False, True, True]
+    assert "clear text" in (dangers[3] or "")
+    assert danger_of(Settings(base_url="https://detent.example.org"), "10.0.0.5") is None
+    loose = Settings(base_url="https://detent.example.org", allow_loose_auth=True)
+    assert "DETENT_ALLOW_LOOSE_AUTH" in (danger_of(loose, "10.0.0.5") or "")
+    assert danger_of(loose, "127.0.0.1") is None

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from detent.api.server.listener import listening
+from detent.api.server.listener import is_loopback, listening
 from detent.auth.first_key import is_needed, make_first_key
 from detent.cli.options import Database, Host, Imports, Port, settings_of
 from detent.cli.output.terminal import err, plain, warn
@@ -82,9 +82,24 @@ async def _serve(settings: Settings, *, engine: bool, workers: int, migrate: boo
         stack.push_async_callback(children.stop)
         await children.start()
         err.print(f"Detent answers at [bold]{escape(app.local_url)}[/]")
+        if (danger := danger_of(settings, address[0])) is not None:
+            warn(danger)
         await stopping
         err.print("stopping: attempts in flight get their time")
         await asyncio.gather(app.drain(), children.stop())
+
+
+def danger_of(settings: Settings, host: str) -> str | None:
+    """Return what a person should know before others reach the API at this host, or `None`."""
+    if is_loopback(host):
+        return None
+    if settings.allow_loose_auth:
+        return "every request may do everything, also from the network: DETENT_ALLOW_LOOSE_AUTH is true"
+    if not (settings.base_url or "").startswith("https:"):
+        return (
+            "keys cross the network in clear text; put a proxy with TLS in front and set DETENT_BASE_URL to its address"
+        )
+    return None
 
 
 async def _offer_first_key(app: App) -> None:
