@@ -97,7 +97,7 @@ def test_no_list_filter_or_search_shows_what_another_tenant_has(stage: Stage) ->
 @pytest.mark.case("K1")
 def test_a_foreign_id_is_answered_like_a_missing_one_and_changes_nothing(stage: Stage) -> None:
     async def check(world: World) -> None:
-        before, differ, count = await checksum(world.app.store, B), [], 0
+        before, differ, count, asked = await checksum(world.app.store, B), [], 0, 0
         for case in cases(build_routes(), world):
             foreign = await world.call(A, case.method, case.foreign, body_of(case, case.value))
             missing = await world.call(A, case.method, case.missing, body_of(case, case.other))
@@ -106,8 +106,12 @@ def test_a_foreign_id_is_answered_like_a_missing_one_and_changes_nothing(stage: 
                 differ.append(f"{case.operation} {case.method} {case.foreign}: {foreign} is not {missing}")
             if foreign.status >= 500 or CANARIES[B] in foreign.text.replace(case.value, ""):
                 differ.append(f"{case.operation} {case.method} {case.foreign}: {foreign}")
+            if [str(one) for one in foreign.asked] != [str(one) for one in missing.asked]:
+                differ.append(f"{case.operation} {case.method} {case.foreign}: asks the database for something else")
+            asked += len(foreign.asked)
         assert not differ, "\n".join(differ)
         assert count > 150
+        assert asked > count, "the statements were noted"
         assert await checksum(world.app.store, B) == before
 
     stage.run(check)

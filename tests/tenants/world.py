@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import quote, unquote
@@ -30,6 +31,8 @@ B: Final = 3
 #: A text that every object of a tenant has.
 CANARIES: Final = {A: "canarya", B: "canaryb"}
 _BEARER: Final = b"authorization"
+#: The statements and scripts of the request that is being answered.
+_ASKED: Final[ContextVar[list[Any] | None]] = ContextVar("asked", default=None)
 
 
 @dataclass
@@ -39,6 +42,8 @@ class Answer:
     status: int
     headers: dict[str, str]
     text: str
+    asked: list[Any] = field(default_factory=list, compare=False)
+    """What the database was asked: statements, and the names of transactions."""
 
     @property
     def data(self) -> Any:
@@ -97,8 +102,11 @@ class World:
                 if not message.get("more_body", False):
                     is_answered.set()
 
+        asked: list[Any] = []
+        token = _ASKED.set(asked)
         await self._asgi(scope, receive, send)
-        return Answer(status, found, parts.decode("utf-8", "replace"))
+        _ASKED.reset(token)
+        return Answer(status, found, parts.decode("utf-8", "replace"), asked)
 
     async def made(self, tenant: int, method: str, target: str, body: Any = None) -> Any:
         answer = await self.call(tenant, method, target, body)
@@ -181,6 +189,22 @@ class World:
         return str((await self.made(tenant, "POST", "/api/v1/rules/full", given))["id"])
 
 
+def note_statements(access: Any) -> None:
+    """Note what each request asks of the database. Requests are told apart by their context."""
+
+    def noting(call: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+        async def noted(asked: Any, *values: Any) -> Any:
+            found = _ASKED.get()
+            if found is not None:
+                found.append(getattr(asked, "__qualname__", asked))
+            return await call(asked, *values)
+
+        return noted
+
+    for name in ("query", "search", "run_script"):
+        setattr(access, name, noting(getattr(access, name)))
+
+
 @asynccontextmanager
 async def two_tenants(url: str) -> AsyncIterator[World]:
     """An app with two tenants that have the same."""
@@ -188,6 +212,7 @@ async def two_tenants(url: str) -> AsyncIterator[World]:
     async with run_app(settings, migrate=True) as app:
         context = context_for(app, TenantOfHeader(), hosts=None)
         world = World(app, FastPath(Api(context), context))
+        note_statements(app.store.run.__self__._access)  # type: ignore[attr-defined] # noqa: SLF001 - no verb does
         for tenant in (A, B):
             made = await app.store.add_tenant(CANARIES[tenant], None)
             assert made is not None
