@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
+from detent.auth.scopes import Role
 from tests.api.server import Answer, Detent
+from tests.auth.test_principals import key_of
 
 pytestmark = pytest.mark.slow
 
@@ -81,6 +83,28 @@ async def test_a_run_is_cancelled_by_its_id_alone_and_again_without_harm(detent:
         assert (answer.status, answer.json["data"]["status"]) == (200, "cancelled")
     late = await wish(detent, run, "resume")
     assert (late.status, late.json["message"]) == (409, "Cannot resume a canceled workflow")
+
+
+@pytest.mark.case("K17")
+async def test_wishes_of_two_people_at_once_are_done_in_one_order_and_a_run_ends_once(detent: Detent) -> None:
+    people = [await key_of(detent, name, Role.OPERATOR) for name in ("alice", "bob")]
+    run = await waiting(detent)
+    words = ("pause", "resume", "cancel", "resume", "retry", "cancel")
+
+    async def ask(word: str, headers: dict[str, str]) -> tuple[str, Answer]:
+        return word, await detent.call("POST", f"{RUNS}/{run['id']}/{word}", headers=headers)
+
+    answers = await asyncio.gather(*(ask(word, headers) for word in words for headers in people))
+    for word, answer in answers:
+        assert answer.status in ((200,) if word == "cancel" else (201, 409) if word == "retry" else (200, 409)), answer
+    ended = (await detent.call("GET", f"{RUNS}/{run['id']}")).json["data"]
+    assert ended["status"] == "cancelled", "a cancel that was accepted is not undone by a resume"
+    events = (await detent.call("GET", f"{RUNS}/{run['id']}/events")).json["data"]
+    kinds = [event["kind"] for event in events]
+    assert (kinds.count("cancelled"), kinds[-1]) == (1, "cancelled"), kinds
+    for word, status in (("pause", 409), ("resume", 409), ("cancel", 200)):
+        assert (await ask(word, people[0]))[1].status == status
+    assert (await detent.call("GET", f"{RUNS}/{run['id']}")).json["data"] == ended
 
 
 @pytest.mark.parametrize("word", ["cancel", "pause", "resume"])

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from detent.api.routes.identity.logins import next_of
+from detent.auth.authenticator import WATCH_PAUSE
 from tests.api.server import PATIENCE
 from tests.auth.browser import PASSWORD, Browser, Site, open_site
 from tests.auth.issuer import AUDIENCE, ISSUER, SECRET, claims, forge, sign
@@ -359,7 +360,9 @@ def test_a_login_leads_to_a_path_of_this_server_only(path: str | None, result: s
     assert next_of(path) == result
 
 
-async def test_a_session_that_is_revoked_on_one_node_is_refused_on_the_other(postgres_database: str) -> None:
+@pytest.mark.case("K11")
+async def test_what_is_revoked_on_one_node_is_refused_on_the_other_and_its_streams_end(postgres_database: str) -> None:
+    assert WATCH_PAUSE <= 1.0, "a look that has missed a change is followed by another one within the two seconds"
     async with open_site(postgres_database) as first, open_site(postgres_database) as second:
         await first.person()
         browser = await first.browser(**SAFE)
@@ -369,3 +372,14 @@ async def test_a_session_that_is_revoked_on_one_node_is_refused_on_the_other(pos
         assert (await there.call("GET", "/api/v1/workflows")).status == 200
         assert (await browser.call("DELETE", "/api/v1/sessions/current")).status == 204
         await until_refused(there)
+        key, admin = await first.key("viewer"), await first.caller("admin")
+        headers = {"Authorization": f"Bearer {key}"}
+        holder = await second.browser(**headers)
+        place = "/api/v1/stream?topics=counts"
+        async with asyncio.timeout(PATIENCE), holder.session.get(place, headers=headers) as stream:
+            assert stream.status == 200
+            await stream.content.readline()
+            assert (await admin.call("DELETE", f"/api/v1/keys/{key.split('_')[1]}")).status == 200
+            while await stream.content.readline():  # it ends, though the client stays
+                pass
+        await until_refused(holder)

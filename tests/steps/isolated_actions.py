@@ -9,6 +9,7 @@ import os
 import signal
 import socket
 import sys
+import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -117,6 +118,37 @@ def silent(context: ActionContext) -> None:
 @REGISTRY.action("bad.exit", isolation="process")
 def leave() -> None:
     os._exit(3)
+
+
+@REGISTRY.action("bad.sys-exit", isolation="process")
+def leave_politely() -> NoReturn:
+    sys.exit(3)
+
+
+@REGISTRY.action("bad.patches", isolation="process")
+def patches() -> str:
+    os.getpid = lambda: -1
+    sys.modules["json"] = None  # type: ignore[assignment]
+    return "patched"
+
+
+@REGISTRY.action("bad.threads", isolation="process")
+def leaves_threads() -> str:
+    for _ in range(3):
+        threading.Thread(target=time.sleep, args=(600,)).start()  # noqa: TID251 - they are killed
+    return "left threads"
+
+
+class Reduced:
+    """An object that runs a command where it is unpickled."""
+
+    def __reduce__(self) -> Any:
+        return os.system, ("false",)
+
+
+@REGISTRY.action("bad.pickled", isolation="process")
+def pickled() -> Any:
+    return Reduced()
 
 
 @REGISTRY.action("bad.prints", isolation="process")

@@ -95,6 +95,8 @@ HOSTILE = {
     "bad.deaf": ("timeout", "the step did not end within 1 s"),
     "bad.silent": ("heartbeat_timeout", "no heartbeat"),
     "bad.exit": ("process_died", "exit code 3"),
+    "bad.sys-exit": ("exception", "SystemExit"),
+    "bad.pickled": ("unserialisable", "Reduced"),
     "bad.large": ("exception", "MemoryError"),
     "bad.flood": ("process_died", "it sent more than 64 MB"),
     "bad.garbage": ("process_died", "it sent something that is not a result"),
@@ -107,9 +109,13 @@ HOSTILE = {
     "bad.listener": ("process_died", "2,147,483,648 bytes at once"),
 }
 #: What succeeds, and must leave nothing behind all the same.
-LEAVING = {"bad.prints": "printed", "bad.stays": "left", "bad.daemon": None}
+LEAVING = {
+    "bad.prints": "printed", "bad.stays": "left", "bad.daemon": None, "bad.patches": "patched",
+    "bad.threads": "left threads",
+}  # fmt: skip
 
 
+@pytest.mark.case("H9", "H11", "H12")
 async def test_hostile_actions_fail_their_own_attempts_only(step: ActionExecutor, processes: Processes) -> None:
     assert done(await call(step, "good.later", {"number": 1}))["output"] == 2
     zygote = processes.pid
@@ -127,6 +133,7 @@ async def test_hostile_actions_fail_their_own_attempts_only(step: ActionExecutor
     grown = psutil.Process().memory_info().rss - before
     assert grown < 16 * 1024 * 1024, f"the node grew by {grown:,} bytes"
     assert done(await call(step, "good.later", {"number": 1}))["output"] == 2
+    assert os.getpid() > 0, "what an attempt replaces in its process is not replaced in the node"
     assert processes.pid == zygote, "no attempt has ended the process that starts the others"
     await none_left(processes)
     daemon = done(outcomes["bad.daemon"])["output"]
@@ -199,6 +206,7 @@ async def test_a_module_that_cannot_be_loaded_fails_the_attempt_with_its_error()
     assert "ModuleNotFoundError" in outcome.error.message
 
 
+@pytest.mark.case("H11")
 def test_what_a_process_sends_is_checked_again() -> None:
     with pytest.raises(frames.BadFrame):
         frames.decode_result(b'{"status":"done","output":' + b"[" * 100_000)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import re
 from collections.abc import Callable, Coroutine, Iterator
 from typing import Any
 from urllib.parse import urlencode
@@ -18,13 +19,15 @@ from detent.api.app import build_routes
 from detent.auth.policy import OBJECTS, POLICY, Access
 from detent.store.protocol import Store
 from detent.store.sql.schema import metadata
+from tests.api.rules import SAVE
 from tests.store.statement_walls import OWNED
 from tests.tenants import matrix
 from tests.tenants.matrix import body_of, cases, operations, plain
-from tests.tenants.world import CANARIES, A, Answer, B, World, two_tenants
+from tests.tenants.world import CANARIES, A, Answer, B, World, absent, two_tenants
 
 #: Headers that differ between any two answers.
 _VARIABLE = {"content-length", "etag", "last-modified", "location", "date"}
+_VERSION = re.compile(r'"current_version":\d+,|"changed":\w+')
 #: Lists of the whole installation, and streams without an end.
 _NOT_LISTS = {"list_tenants", "_handler", "show_openapi", "list_nodes", "list_queues", "get_storage", "stream_topics"}
 
@@ -150,6 +153,86 @@ def test_names_and_request_ids_of_two_tenants_are_independent(stage: Stage) -> N
             assert started.status == 201, started.text
             runs.add(started.data["run_id"])
         assert len(runs) == 2
+
+    stage.run(check)
+
+
+@pytest.mark.case("K4")
+def test_a_tenant_that_a_request_names_is_not_believed(stage: Stage) -> None:
+    async def check(world: World) -> None:
+        headers = {"x_tenant": CANARIES[B], "x_tenant_id": str(B), "x_forwarded_tenant": CANARIES[B]}
+        for path in ("/api/v1/me", "/api/v1/workflows", "/api/v1/runs", "/api/v1/secrets", "/api/v1/keys"):
+            own = await world.call(A, "GET", path)
+            assert own.status == 200, path
+            named = await world.call(A, "GET", path, **headers)
+            assert plain(named.text, path) == plain(own.text, path)
+            for name in ("tenant", "tenant_id", "tenantId"):
+                asked = await world.call(A, "GET", f"{path}?{name}={CANARIES[B]}")
+                assert asked.status == 400 or plain(asked.text, path) == plain(own.text, path), (path, name)
+
+    stage.run(check)
+
+
+#: How a step names an object of each kind.
+STEPS: dict[str, Callable[[str], dict[str, Any]]] = {
+    "workflow": lambda name: {"workflow": name},
+    "action": lambda name: {"action": name},
+    "secret": lambda name: {"url": "https://crm.example.com/", "headers": {"X": f"{{{{ secrets.{name} }}}}"}},
+    "credential": lambda name: {"url": "https://crm.example.com/", "credential": name},
+}
+
+
+def unused(name: str) -> str:
+    """Return a name that no tenant has. It is as similar to the names of A as the names of B are."""
+    return name.replace(CANARIES[B], "canaryc") if CANARIES[B] in name else absent(name)
+
+
+async def outcome(world: World, kind: str, name: str) -> list[str]:
+    """Save a workflow of A whose step names an object, and run it. Return all answers, without the name itself."""
+    definition = {"name": "refers", "tasks": {"t": STEPS[kind](name)}}
+    saved = await world.call(A, "PUT", "/api/v1/workflows/refers", definition)
+    status = 200 if saved.status == 201 else saved.status  # the first one creates the workflow
+    found = [f"{status} {_VERSION.sub('', plain(saved.text, name))}"]
+    if saved.status in (200, 201):
+        run = (await world.made(A, "POST", "/api/v1/workflows/refers/trigger", {}))["run_id"]
+        async with asyncio.timeout(300):
+            while (answer := await world.made(A, "GET", f"/api/v1/runs/{run}"))["status"] == "running":  # noqa: ASYNC110 - as a user would
+                await asyncio.sleep(0.02)
+        error = answer["tasks"]["t"]["error"] if "tasks" in answer else answer["error"]
+        found.append(f"{answer['status']} {plain(json.dumps(error), name)}")
+    return found
+
+
+@pytest.mark.case("K2")
+@pytest.mark.parametrize("kind", STEPS)
+def test_a_step_that_names_an_object_of_another_tenant_is_refused_or_fails_like_one_of_nothing(
+    stage: Stage, kind: str
+) -> None:
+    async def check(world: World) -> None:
+        before = await checksum(world.app.store, B)
+        for name in world.objects[B][kind]:
+            foreign = await outcome(world, kind, name)
+            assert foreign == await outcome(world, kind, unused(name))
+            assert foreign[0].startswith("400") or foreign[1].startswith("failed"), foreign
+            assert any(words in foreign[0] for words in ("there is no", "is not stored", "no action")), foreign
+        assert await checksum(world.app.store, B) == before
+
+    stage.run(check)
+
+
+@pytest.mark.case("K2")
+def test_a_trigger_or_a_rule_cannot_be_about_an_object_of_another_tenant(stage: Stage) -> None:
+    async def check(world: World) -> None:
+        asked: list[tuple[str, str, Callable[[str], Any]]] = [
+            ("workflow", "/api/v1/triggers", lambda name: {"name": "t", "type": "manual", "workflow": name}),
+            ("entity", "/api/v1/rules/full", lambda name: {**SAVE, "name": "r", "entity_id": name}),
+        ]
+        for kind, place, body in asked:
+            for name in world.objects[B][kind]:
+                foreign = await world.call(A, "POST", place, body(name))
+                missing = await world.call(A, "POST", place, body(unused(name)))
+                assert foreign.status in (400, 404), foreign
+                assert shown(foreign, name) == shown(missing, unused(name))
 
     stage.run(check)
 
