@@ -91,7 +91,7 @@ def test_a_key_is_stored_by_login_and_forgotten_by_logout(place: tuple[Path, str
     loose = detent(tmp_path, "runs", "list", "--url", url)
     assert (loose.returncode, "chmod 600" in loose.stderr) == (2, True)
     file.chmod(0o600)
-    assert "forgotten" in said(detent(tmp_path, "logout", url))
+    assert "forgotten" in said(detent(tmp_path, "logout", **at_url))
     assert "has no key" in said(detent(tmp_path, "logout", url))
     assert detent(tmp_path, "runs", "list", "--url", url).returncode == 1
 

@@ -16,11 +16,16 @@ from detent.client.identity.key_file import store_key
 from detent.client.overviews import me
 from detent.client.transports import HttpTransport
 
-Server = Annotated[str, typer.Argument(metavar="URL", help="The address of a Detent that serves its API.")]
+Server = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="URL", help="The address of a Detent that serves its API; else DETENT_URL, else that on this machine."
+    ),
+]
 
 
 def login(
-    url: Server,
+    url: Server = None,
     key: Annotated[
         str | None,
         typer.Option("--key", metavar="KEY", help="The key. Other users can see it in `ps`; prefer the prompt."),
@@ -29,7 +34,7 @@ def login(
     """Store the key of a server, so that clients on this machine send it. The key is asked for, or read from the
     standard input."""
     address = server_url(url)
-    given = (key if key is not None else _ask()).strip()
+    given = (key if key is not None else _ask(address)).strip()
     if not given:
         raise wrong("--key", "is empty; `detent keys create NAME --role ROLE` makes a key")
     transport = HttpTransport(address, lambda: given)
@@ -45,8 +50,8 @@ def login(
         )
 
 
-def _ask() -> str:
-    return typer.prompt("Key", hide_input=True) if sys.stdin.isatty() else sys.stdin.readline(10_000)
+def _ask(address: str) -> str:
+    return typer.prompt(f"Key of {address}", hide_input=True) if sys.stdin.isatty() else sys.stdin.readline(10_000)
 
 
 def add_to(app: typer.Typer) -> None:

@@ -10,7 +10,7 @@ from detent.client.calls import server_url
 from detent.client.identity.key_file import drop_key, key_file
 
 
-def logout(url: Server) -> None:
+def logout(url: Server = None) -> None:
     """Remove the key of a server from the file on this machine. The key itself stays valid."""
     address = server_url(url)
     if drop_key(address):
