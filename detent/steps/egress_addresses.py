@@ -145,8 +145,10 @@ class Rule:
         )
 
     def covers(self, address: Address, host: str | None) -> bool:
-        if self.network is not None:
-            return address in self.network
+        return address in self.network if self.network is not None else self.has_name(host)
+
+    def has_name(self, host: str | None) -> bool:
+        """Return whether the rule is for this name, or for names below a domain that it is below."""
         if host is None:
             return False
         return host == self.name or (self.suffix is not None and host.endswith(self.suffix))

@@ -539,11 +539,14 @@ class MaintenanceStore(Protocol):
 
         They are in the order of their ids, those after `after`. A run with an unread cancel is left out."""
 
-    async def prune(self, *, before: int, statuses: Collection[str], limit: int) -> int:
+    async def prune(self, *, before: int, statuses: Collection[str], limit: int, spared: Collection[int] = ()) -> int:
         """Delete up to `limit` runs that ended before `before`, with everything that belongs to them.
 
-        Runs whose parent is open are spared. Return how many were deleted; after 0 there is nothing to delete now.
+        Runs whose parent is open are spared, and runs of the tenants in `spared`. Return how many were deleted; after 0 there is nothing to delete now.
         The next call goes on behind the runs that this one spared, and begins again after it has returned 0."""
+
+    async def prune_tenant(self, tenant: int, *, before: int, limit: int) -> int:
+        """Delete up to `limit` runs of a tenant that ended before `before`, as `prune` does, whatever their status."""
 
     async def compact(self) -> int:
         """Free the disk space of deleted runs, without blocking the engine. Return how many bytes were freed."""
