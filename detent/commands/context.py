@@ -37,8 +37,8 @@ class CommandContext:
 
     `actions` are the names of code that definitions may call; `None` does not check them. `connections` says which
     connectors this process is set up for. `renderer` renders documents, and `source` reads what is imported from an
-    address. `tenants` is what is known of tenants. `code_exchange` connects credentials, whose provider sends browsers back to `base_url`. Each is `None` in a
-    process that cannot."""
+    address. `code_exchange` connects credentials, whose provider sends browsers back to `base_url`. Each is `None` in a
+    process that cannot. `tenants` has the limits of tenants."""
 
     def __init__(
         self,

@@ -148,9 +148,7 @@ class TenantEgress:
         self._tenants = tenants
         self._narrowed = lru_cache(maxsize=_MOST_POLICIES)(self._narrow)
         # Without such a rule a guest may reach what the first tenant may, over the same connections.
-        self._has_metadata = any(
-            rule.name in METADATA_NAMES or any(rule.is_single(address) for address in METADATA) for rule in policy.rules
-        )
+        self._has_metadata = any(rule.is_metadata for rule in policy.rules)
 
     def of(self, tenant: int) -> EgressPolicy:
         """Return the policy of a tenant."""

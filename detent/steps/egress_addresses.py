@@ -144,6 +144,11 @@ class Rule:
             and network.network_address == address
         )
 
+    @property
+    def is_metadata(self) -> bool:
+        """Return whether the rule names a metadata service."""
+        return self.name in METADATA_NAMES or any(self.is_single(address) for address in METADATA)
+
     def covers(self, address: Address, host: str | None) -> bool:
         return address in self.network if self.network is not None else self.has_name(host)
 
