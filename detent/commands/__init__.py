@@ -159,6 +159,11 @@ class EngineCommands:
         """Return what hashes passwords, so that logins and commands share its limit."""
         return self._context.passwords
 
+    @property
+    def tenants(self) -> TenantBook:
+        """Return what this process knows of tenants."""
+        return self._context.tenants
+
     def awaiting_runs(self) -> CredentialWaiters:
         """Return the poller that resumes runs whose credential is ready again."""
         return CredentialWaiters(self._context)

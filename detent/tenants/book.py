@@ -34,7 +34,13 @@ class TenantBook:
 
     def replace(self, rows: Iterable[tuple[int, str, str | None]]) -> None:
         """Take over (id, name, stored settings) of the tenants that have settings."""
-        known = {id_: KnownTenant(id_, name, read_limits(settings)) for id_, name, settings in rows}
+        self._take({id_: KnownTenant(id_, name, read_limits(settings)) for id_, name, settings in rows})
+
+    def put(self, id_: int, name: str, settings: str | None) -> None:
+        """Take over one tenant that this process has changed."""
+        self._take({**self._known, id_: KnownTenant(id_, name, read_limits(settings))})
+
+    def _take(self, known: dict[int, KnownTenant]) -> None:
         self._known = known
         self.confines_default = is_confined(DEFAULT_TENANT, self.limits(DEFAULT_TENANT))
 

@@ -8,7 +8,7 @@ from typing import Final
 from msgspec import UNSET, UnsetType
 
 from detent.client.calls import JSON, PAGE, Call, Pages, given, json_body, one, page, url_path
-from detent.client.transports import Json
+from detent.documents.answers import Json
 from detent.documents.keys import DeletedTenant, TenantDocument
 
 _PLACE: Final = "tenants"

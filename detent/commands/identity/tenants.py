@@ -81,7 +81,9 @@ class TenantCommands(CommandPart):
             return None if limits == TenantLimits() else limits.encode()
 
         note_audit(row.name)
-        return _found(await self._store.change_tenant(row.id, edit=edit), row.name)
+        changed = _found(await self._store.change_tenant(row.id, edit=edit), row.name)
+        self._context.tenants.put(changed.id, changed.name, changed.settings)
+        return changed
 
     async def suspend(self, name: str) -> TenantRow:
         """Suspend a tenant. Every node refuses its callers within two seconds."""
