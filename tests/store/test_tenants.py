@@ -165,3 +165,16 @@ async def test_runs_of_a_tenant_with_a_retention_of_its_own_are_pruned_by_it_alo
     await node.flush(ends=[end(page.id, ended_at=old)])
     assert sum([await store.prune_tenant(6, before=old + HOUR, limit=9) for _ in range(3)]) == 2
     assert await store.runs(6, limit=9) == []
+
+
+async def test_slots_and_firings_of_a_suspended_tenant_wait_until_it_is_resumed(store: Store) -> None:
+    made = await store.add_tenant(f"asleep-{new_id().hex()}", None)
+    assert made is not None
+    now = await store.now()
+    new = trigger(await saved(store, tenant=made.id), tenant=made.id, next_at=now - HOUR)
+    assert await store.add_trigger(new)
+    [row] = await store.add_firings([firing(new, due_at=now - HOUR)])
+    for status, found in ((TenantStatus.SUSPENDED, False), (TenantStatus.ACTIVE, True)):
+        await store.change_tenant(made.id, status=status)
+        assert (new.id in {one.id for one in await store.due_triggers(limit=99)}) is found
+        assert (row.id in {one.id for one in await store.due_firings(limit=99)}) is found
