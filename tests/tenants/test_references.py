@@ -75,6 +75,7 @@ def warnings(answer: Answer) -> str:
 ECHO: dict[str, Any] = {"name": "bs-own", "tasks": {"say": {"action": "core.echo"}}}
 
 
+@pytest.mark.case("K2")
 def test_a_child_step_does_not_find_the_workflow_of_another_tenant(on: Callable[[Test], None]) -> None:
     async def test(world: World) -> None:
         own = await made_by(world, B, ECHO)
@@ -99,6 +100,7 @@ def test_a_child_step_does_not_find_the_workflow_of_another_tenant(on: Callable[
     on(test)
 
 
+@pytest.mark.case("K2")
 def test_a_trigger_is_not_made_for_the_workflow_of_another_tenant(on: Callable[[Test], None]) -> None:
     async def test(world: World) -> None:
         own = await made_by(world, B, ECHO)
@@ -113,6 +115,7 @@ def test_a_trigger_is_not_made_for_the_workflow_of_another_tenant(on: Callable[[
     on(test)
 
 
+@pytest.mark.case("K2")
 def test_an_event_reaches_only_triggers_of_its_own_tenant(on: Callable[[Test], None]) -> None:
     async def test(world: World) -> None:
         listens = {**ECHO, "name": "listens", "trigger": {"type": "event", "event": "order.paid"}}
@@ -134,6 +137,7 @@ async def _foreign_version(world: World, definition: dict[str, Any]) -> str:
     return str(definition["name"])
 
 
+@pytest.mark.case("K2")
 def test_an_action_of_another_tenants_connector_is_refused_at_save_and_at_run(on: Callable[[Test], None]) -> None:
     async def test(world: World) -> None:
         text = "{connector: bcrm, version: 1.0.0, base_url: 'http://127.0.0.1:9', actions: {get: {request: {path: /}}}}"
@@ -150,6 +154,7 @@ def test_an_action_of_another_tenants_connector_is_refused_at_save_and_at_run(on
     on(test)
 
 
+@pytest.mark.case("K2")
 def test_a_connector_with_the_name_of_a_connection_of_the_operator_does_not_get_its_token(
     on: Callable[[Test], None],
 ) -> None:
@@ -178,6 +183,7 @@ def test_a_connector_with_the_name_of_a_connection_of_the_operator_does_not_get_
     on(test)
 
 
+@pytest.mark.case("K2")
 def test_a_secret_of_another_tenant_is_not_opened(on: Callable[[Test], None]) -> None:
     async def test(world: World) -> None:
         await world.made(B, "PUT", "/api/v1/secrets/BKEY", {"value": "secret of tenant b"})
@@ -190,6 +196,7 @@ def test_a_secret_of_another_tenant_is_not_opened(on: Callable[[Test], None]) ->
     on(test)
 
 
+@pytest.mark.case("K2")
 def test_a_credential_of_another_tenant_is_not_sent(on: Callable[[Test], None]) -> None:
     async def test(world: World) -> None:
         heard: list[str | None] = []
@@ -210,6 +217,7 @@ def test_a_credential_of_another_tenant_is_not_sent(on: Callable[[Test], None]) 
     on(test)
 
 
+@pytest.mark.case("K2")
 def test_templates_of_another_tenant_are_neither_rendered_nor_instantiated(on: Callable[[Test], None]) -> None:
     async def test(world: World) -> None:
         brief = {"title": "b", "body": "text of tenant b {{ answers }}"}
@@ -232,6 +240,7 @@ def test_templates_of_another_tenant_are_neither_rendered_nor_instantiated(on: C
     on(test)
 
 
+@pytest.mark.case("K2")
 def test_a_rule_does_not_find_the_entity_of_another_tenant(on: Callable[[Test], None]) -> None:
     async def test(world: World) -> None:
         entity = await world.made(B, "POST", "/api/v1/entities", {"name": "border", "title": "B"})
@@ -249,6 +258,7 @@ def test_a_rule_does_not_find_the_entity_of_another_tenant(on: Callable[[Test], 
     on(test)
 
 
+@pytest.mark.case("K2")
 def test_a_run_that_continues_stays_in_its_tenant(on: Callable[[Test], None]) -> None:
     async def test(world: World) -> None:
         for tenant in (B, A):
@@ -261,6 +271,7 @@ def test_a_run_that_continues_stays_in_its_tenant(on: Callable[[Test], None]) ->
     on(test)
 
 
+@pytest.mark.case("K2")
 def test_a_link_of_one_tenant_does_not_block_another_or_name_its_run(on: Callable[[Test], None]) -> None:
     async def test(world: World) -> None:
         for tenant in (A, B):
