@@ -25,7 +25,7 @@ from detent.run.call import RunView, StepCall
 from detent.run.outcomes import Outcome
 from detent.run.state import RunFacts
 from detent.steps.action_step import ActionExecutor
-from detent.steps.data_action import CatalogActions
+from detent.steps.data_action import CatalogActions, StoredDefinition
 from detent.steps.http.request import HttpRequest
 from detent.steps.http.step import HopAuth, HttpExecutor
 
@@ -126,8 +126,8 @@ async def _prepare(name: str, given: dict[str, Any], answer: dict[str, Any]) -> 
     definition = connector.definition(next(one for one in connector.actions if one.id == action))
     raw = msgspec.json.encode(definition)
 
-    async def load(tenant: int, name: str, version: str) -> bytes:
-        return raw
+    async def load(tenant: int, name: str, version: str) -> StoredDefinition:
+        return StoredDefinition(raw, is_own=False)
 
     environment = EnvironmentConnections({f"CONNECTOR_{id_.upper()}_TOKEN": _TOKEN})
     actions = ActionExecutor(data=CatalogActions(http, load, environment))

@@ -18,7 +18,7 @@ from detent.catalog.connections import EnvironmentConnections
 from detent.catalog.source import ConnectorSource
 from detent.clock import Clock, SystemClock
 from detent.commands import EngineCommands
-from detent.engine.background import Poller, Polling, Retention, SecretWatch
+from detent.engine.background import Poller, Polling, Retention, SecretWatch, TenantWatch
 from detent.engine.callbacks import CallbackTokens
 from detent.engine.engine import Engine
 from detent.engine.tuning import Tuning
@@ -39,6 +39,7 @@ from detent.steps.templates.renderer import Renderer
 from detent.store.factory import open_store
 from detent.store.protocol import Store
 from detent.store.url import is_shared
+from detent.tenants.book import TenantBook
 from detent.triggers.commands import EngineTriggers
 from detent.vault.credential import CodeExchange
 from detent.vault.keys import load_vault
@@ -90,12 +91,13 @@ async def build_app(
     code_exchange: CodeExchange | None = None,
     migrate: bool = False,
     secrets: SecretOpener | None = None,
+    tenants: TenantBook | None = None,
 ) -> AsyncIterator[App]:
     """Yield an app whose engine is started. Without `executors` it accepts starts, and other nodes run them.
     `templates` is the port through which its executors render documents, and `alerts` the one through which they raise
     alerts. `connections` are those that its commands look
     for when a workflow is published. `source` reads what is imported from an address. `secrets` are those that its
-    executors open."""
+    executors open, and `tenants` what they know of tenants."""
     load_modules(settings.imports)
     offer_shipped()
     clock = clock or SystemClock(settings.clock_skew)
@@ -110,16 +112,20 @@ async def build_app(
         secrets.rows = store
         stack.push_async_callback(secrets.close)
         stack.callback(redact_logs(secrets.clean))
+        tenants = tenants or TenantBook()
         engine = await _build_engine(settings, store, clock, base_url, tuning, executors, secrets)
         renderer = Renderer()
         stack.push_async_callback(renderer.close)
         # Before the engine starts: its first run may start a child, or render a document.
         outside = _Outside(connections or EnvironmentConnections(), source, code_exchange, base_url)
-        commands = _build_commands(settings, engine, renderer, outside)
+        commands = _build_commands(settings, engine, renderer, outside, tenants)
         if templates is not None:
             templates.render = _render_with(commands)
         if alerts is not None:
             alerts.raise_alert = _raise_with(commands)
+        known = TenantWatch(store, tenants)
+        await known.poll()
+        start_background(known, stack)
         if secrets.vault.is_ready:
             watch = SecretWatch(store, secrets)
             await watch.read_all()
@@ -131,7 +137,7 @@ async def build_app(
         app = App(settings, store, engine, commands, triggers, feeds, clock, base_url, local_url)
         stack.push_async_callback(app.drain)
         spans = settings.dead_letter_retention, settings.alert_retention, settings.audit_retention
-        start_background(Retention(store, clock, settings.retention, *spans), stack)
+        start_background(Retention(store, clock, settings.retention, *spans, tenants=tenants), stack)
         yield app
 
 
@@ -201,7 +207,9 @@ def _raise_with(commands: EngineCommands) -> RaiseAlert:
     return raise_alert
 
 
-def _build_commands(settings: Settings, engine: Engine, renderer: Renderer, outside: _Outside) -> EngineCommands:
+def _build_commands(
+    settings: Settings, engine: Engine, renderer: Renderer, outside: _Outside, tenants: TenantBook
+) -> EngineCommands:
     """Build the commands. On a shared database an action that this node lacks is valid: another node may have it."""
     alone = not is_shared(settings.database_url)
     known = (*CORE.names(), *registry.names()) if alone else None
@@ -217,6 +225,7 @@ def _build_commands(settings: Settings, engine: Engine, renderer: Renderer, outs
         source=outside.source,
         code_exchange=outside.code_exchange,
         base_url=outside.base_url,
+        tenants=tenants,
     )
 
 

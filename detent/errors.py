@@ -115,6 +115,12 @@ class Forbidden(DetentError):
     code = "permission_denied"
 
 
+class NotAllowed(Forbidden):
+    """The tenant of the caller may not use this code or action."""
+
+    code = "action_not_allowed"
+
+
 class NotFound(DetentError):
     """Not found."""
 

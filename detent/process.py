@@ -46,7 +46,7 @@ from detent.steps.connectors.shipped import CONNECTORS as CONNECTORS_IN_PYTHON
 from detent.steps.credentials.keeper import CredentialKeeper
 from detent.steps.credentials.requests import CredentialRequests
 from detent.steps.credentials.tokens import TokenEndpoint
-from detent.steps.data_action import CatalogActions
+from detent.steps.data_action import CatalogActions, StoredDefinition
 from detent.steps.egress import EgressPolicy
 from detent.steps.http.client import ActionServices
 from detent.steps.http.source import HttpSource, OperatorJson
@@ -57,6 +57,7 @@ from detent.steps.templates.action import TemplatePort, core_actions
 from detent.steps.user_code import ThreadPool
 from detent.store.protocol import Store
 from detent.store.url import is_shared, scheme
+from detent.tenants.book import TenantBook
 from detent.triggers.worker import TriggerWork
 from detent.vault.keys import load_vault
 from detent.vault.providers import build_providers
@@ -106,7 +107,7 @@ async def run_app(
     ports = _Ports(connections, secrets)
     executors = _executors(clock, policy, http, ports) if claims else None
     async with AsyncExitStack() as stack:
-        exchange = HttpExecutor(policy, http, wall=clock.wall)
+        exchange = HttpExecutor(policy, http, wall=clock.wall, tenants=ports.tenants)
         stack.push_async_callback(exchange.close)
         app = await stack.enter_async_context(
             build_app(
@@ -118,10 +119,11 @@ async def run_app(
                 templates=ports.templates,
                 alerts=ports.alerts,
                 connections=connections,
-                source=HttpSource(policy, http),
+                source=HttpSource(policy, http, ports.tenants),
                 code_exchange=TokenEndpoint(exchange),
                 migrate=migrate,
                 secrets=ports.secrets,
+                tenants=ports.tenants,
             )
         )
         ports.definitions.open(app.store)
@@ -166,10 +168,12 @@ class _Definitions:
     def open(self, store: Store) -> None:
         self._store.set_result(store)
 
-    async def load(self, tenant: int, action: str, version: str) -> bytes | None:
+    async def load(self, tenant: int, action: str, version: str) -> StoredDefinition | None:
         """Return the definition of a version of an action; `None` if the catalog does not have it."""
         row = await (await asyncio.shield(self._store)).action(tenant, action, version)
-        return None if row is None or row.definition is None else row.definition.encode()
+        if row is None or row.definition is None:
+            return None
+        return StoredDefinition(row.definition.encode(), is_own=row.tenant == tenant)
 
 
 class _Ports:
@@ -178,6 +182,7 @@ class _Ports:
     def __init__(self, connections: EnvironmentConnections, secrets: SecretOpener) -> None:
         self.connections = connections
         self.secrets = secrets
+        self.tenants = TenantBook()
         self.definitions = _Definitions()
         self.reservations = Reservations()
         self.templates = TemplatePort()
@@ -187,25 +192,28 @@ class _Ports:
 
 def _executors(clock: Clock, policy: EgressPolicy, http: HttpSettings, ports: _Ports) -> Executors:
     """Return the executor of each kind of step. They share one pool of threads for user code."""
-    pool = ThreadPool()
-    requests = HttpExecutor(policy, http, wall=clock.wall)
+    pool, tenants = ThreadPool(), ports.tenants
+    requests = HttpExecutor(policy, http, wall=clock.wall, tenants=tenants)
     ports.credentials = CredentialKeeper(TokenEndpoint(requests), node=new_id(), wall=clock.wall)
     requests.authorizer = stored = CredentialRequests(requests, ports.credentials)
-    data = CatalogActions(requests, ports.definitions.load, ports.connections, stored)
+    data = CatalogActions(requests, ports.definitions.load, ports.connections, stored, tenants)
     actions = ActionExecutor(
         registry,
         pool=pool,
         data=data,
         core=with_alerts(core_actions(ports.templates), ports.alerts),
         reservations=ports.reservations,
-        services=ActionServices(policy, http, connections=ports.connections, secrets=ports.secrets),
-        processes=Processes(isolated_modules, policy),
+        services=ActionServices(policy, http, connections=ports.connections, secrets=ports.secrets, tenants=tenants),
+        processes=Processes(isolated_modules, policy, tenants),
+        tenants=tenants,
     )
     return {
         StepKind.HTTP: requests,
         StepKind.ACTION: actions,
-        StepKind.PYTHON: ClassExecutor(pool=pool, now=clock.wall, transactions=keeper),
-        StepKind.FUNCTION: FunctionExecutor(clock=clock, steps=StepRunner(pool, keeper, ports.reservations)),
+        StepKind.PYTHON: ClassExecutor(pool=pool, now=clock.wall, transactions=keeper, tenants=tenants),
+        StepKind.FUNCTION: FunctionExecutor(
+            clock=clock, steps=StepRunner(pool, keeper, ports.reservations), tenants=tenants
+        ),
     }
 
 

@@ -105,7 +105,11 @@ POLICY: Final[Mapping[str, Line]] = {
     **_lines(Scope.KEYS, "list_users get_user"),
     **_lines(Scope.KEYS, "create_user change_user", audited=True),
     **_lines(Scope.TENANTS, "list_tenants get_tenant"),
-    **_lines(Scope.TENANTS, "create_tenant suspend_tenant resume_tenant export_tenant delete_tenant", audited=True),
+    **_lines(
+        Scope.TENANTS,
+        "create_tenant change_tenant suspend_tenant resume_tenant export_tenant delete_tenant",
+        audited=True,
+    ),
     **_lines(Scope.KEYS, "list_keys get_key"),
     **_lines(Scope.KEYS, "create_key rotate_key revoke_key", audited=True),
     **_lines(Scope.AUDIT, "list_audit export_audit"),

@@ -15,8 +15,8 @@ class ToolList(NamedTuple):
 class ConnectorSource(Protocol):
     """Reads what connectors are made of, behind the egress guard. Each verb raises InvalidInput if it cannot."""
 
-    async def document(self, url: str) -> bytes:
-        """Return the document at an address."""
+    async def document(self, tenant: int, url: str) -> bytes:
+        """Return the document at an address, for a tenant."""
 
-    async def tools(self, url: str, token: str | None) -> ToolList:
-        """Return the tools of an MCP server. A token is sent as `Authorization: Bearer`."""
+    async def tools(self, tenant: int, url: str, token: str | None) -> ToolList:
+        """Return the tools of an MCP server, for a tenant. A token is sent as `Authorization: Bearer`."""

@@ -51,7 +51,7 @@ COMMANDS: Final = {
     "users": "Add, list, change and disable people who sign in, and end their sessions",
     "audit": "List and export who changed what, and what was refused",
     "verify": "Check that sealed runs were not changed",
-    "tenants": "Create, list, suspend, export and delete tenants",
+    "tenants": "Create, list, change, suspend, export and delete tenants",
     "serve": "Serve the API and run workflows",
     "worker": "Run workflows only, without the API",
     "migrate": "Bring the tables of a database up to date",

@@ -16,8 +16,8 @@ from detent.graph.model import StepKind
 from detent.ids import new_id
 from detent.run.call import StepCall
 from detent.run.outcomes import Done, Fail, Outcome
-from detent.settings import Settings
-from detent.steps.data_action import CatalogActions
+from detent.settings import DEFAULT_TENANT, Settings
+from detent.steps.data_action import CatalogActions, StoredDefinition
 from detent.steps.egress import EgressPolicy
 from detent.steps.http.step import HttpExecutor
 
@@ -58,12 +58,12 @@ def probe_connector(document: Document, settings: Settings) -> ProbeOutcome:
 
 
 async def _send(definition: DataDefinition, connections: EnvironmentConnections, settings: Settings) -> Outcome:
-    async def load(*_: Any) -> bytes:
-        return msgspec.json.encode(definition)
+    async def load(*_: Any) -> StoredDefinition:
+        return StoredDefinition(msgspec.json.encode(definition), is_own=False)
 
     http = HttpExecutor(EgressPolicy.from_texts(settings.egress_allow, ()))
     parameters = {"action": f"{definition.connector}.probe", "version": definition.action.version, "with": {}}
-    call = StepCall(new_id(), 0, "probe", StepKind.ACTION, 1, parameters, _TIMEOUT)
+    call = StepCall(new_id(), DEFAULT_TENANT, "probe", StepKind.ACTION, 1, parameters, _TIMEOUT)
     try:
         return await CatalogActions(http, load, connections).begin(call)
     finally:

@@ -269,6 +269,7 @@ class TenantOperations:
     list = streams(tenants.list_all)
     get = asks(tenants.get)
     create = asks(tenants.create)
+    change = asks(tenants.change)
     suspend = asks(tenants.suspend)
     resume = asks(tenants.resume)
     export = asks(tenants.export)

@@ -55,6 +55,7 @@ from detent.engine.engine import Engine
 from detent.forms.compiled import Limits
 from detent.instant import Instant
 from detent.steps.templates.renderer import Renderer
+from detent.tenants.book import UNCONFINED, TenantBook
 from detent.vault.credential import CodeExchange
 from detent.vault.secrets import SecretOpener
 
@@ -132,6 +133,7 @@ class EngineCommands:
         source: ConnectorSource | None = None,
         code_exchange: CodeExchange | None = None,
         base_url: str = "",
+        tenants: TenantBook = UNCONFINED,
     ) -> None:
         self._context = CommandContext(
             engine,
@@ -145,6 +147,7 @@ class EngineCommands:
             source=source,
             code_exchange=code_exchange,
             base_url=base_url,
+            tenants=tenants,
         )
         children = ChildStarts(self._context)
         engine.children.start = children.start
@@ -155,6 +158,11 @@ class EngineCommands:
     def passwords(self) -> Passwords:
         """Return what hashes passwords, so that logins and commands share its limit."""
         return self._context.passwords
+
+    @property
+    def tenants(self) -> TenantBook:
+        """Return what this process knows of tenants."""
+        return self._context.tenants
 
     def awaiting_runs(self) -> CredentialWaiters:
         """Return the poller that resumes runs whose credential is ready again."""

@@ -53,7 +53,7 @@ class ChildStarts:
         if isinstance(child.version, int):
             ready = await workflows.pinned(tenant, key, child.version)
         else:
-            ready = await workflows.startable(tenant, key)
+            ready = await self._context.installed.startable(tenant, key)
         if show(WORKFLOW, ready.id) in child.family.path:
             raise Recursion(
                 f"{child.workflow!r} is a parent of this run already; set allowRecursion if that is what you want"

@@ -14,6 +14,7 @@ from detent.auth.scopes import Scope
 from detent.catalog.connections import EnvironmentConnections
 from detent.catalog.parameters import FindAction
 from detent.catalog.source import ConnectorSource
+from detent.commands.catalog.installed import InstalledWorkflows
 from detent.engine.cache import WorkflowCache
 from detent.engine.callbacks import Deliveries
 from detent.engine.engine import Engine
@@ -22,6 +23,7 @@ from detent.forms.compiled import Limits
 from detent.instant import Instant
 from detent.steps.templates.renderer import Renderer
 from detent.store.rows import MessageKind
+from detent.tenants.book import UNCONFINED, TenantBook
 from detent.vault.credential import CodeExchange
 from detent.views.storage import StorageMeasure
 
@@ -36,7 +38,7 @@ class CommandContext:
     `actions` are the names of code that definitions may call; `None` does not check them. `connections` says which
     connectors this process is set up for. `renderer` renders documents, and `source` reads what is imported from an
     address. `code_exchange` connects credentials, whose provider sends browsers back to `base_url`. Each is `None` in a
-    process that cannot."""
+    process that cannot. `tenants` has the limits of tenants."""
 
     def __init__(
         self,
@@ -52,8 +54,10 @@ class CommandContext:
         source: ConnectorSource | None = None,
         code_exchange: CodeExchange | None = None,
         base_url: str = "",
+        tenants: TenantBook = UNCONFINED,
     ) -> None:
         self.engine = engine
+        self.tenants = tenants
         self.connections = connections or EnvironmentConnections({})
         self.store = engine.store
         self.limits = limits
@@ -66,6 +70,7 @@ class CommandContext:
         self.code_exchange = code_exchange
         self.base_url = base_url
         self.workflows = WorkflowCache(engine.store, engine.graphs)
+        self.installed = InstalledWorkflows(engine.store, self.workflows, tenants, engine.new_id)
         self.deliveries = Deliveries(engine.store)
         self.storage = StorageMeasure(engine.store, self.now)
         self.passwords = Passwords()

@@ -40,6 +40,7 @@ from detent.run.initiator import (
     given_principal,
 )
 from detent.run.start import StartRequest
+from detent.settings import DEFAULT_TENANT
 from detent.store.rows import RunCriteria, RunRow
 from detent.values.http_body import SECRET_HEADERS
 from detent.values.limits import INPUT_LIMIT
@@ -77,10 +78,12 @@ class StartCommands(CommandPart):
         content = encode_input(request, initiator)
         start_at = request.start_at if request.delay is None else request.begins(self._context.now())
         workflows = self._context.workflows
+        is_confined = self._tenant != DEFAULT_TENANT or self._context.tenants.confines_default
+        find = self._context.installed.startable if is_confined else workflows.startable
         for _ in range(ATTEMPTS):
             try:
                 ready = (
-                    await workflows.startable(self._tenant, request.workflow)
+                    await find(self._tenant, request.workflow)
                     if request.version is None
                     else await self._pinned(request.workflow, request.version)
                 )

@@ -15,7 +15,16 @@ from detent.catalog.parameters import check_actions
 from detent.commands.catalog.pins import MOST_NAMES, Pinned, has_credentials, has_probes, pin_actions
 from detent.commands.context import CommandPart
 from detent.commands.files.lock import ELSEWHERE, Edit, check_lock, folder_of, with_label
-from detent.errors import Conflict, Forbidden, InvalidDefinition, NameTaken, NotFound, PreconditionFailed, Problem
+from detent.errors import (
+    Conflict,
+    Forbidden,
+    InvalidDefinition,
+    NameTaken,
+    NotAllowed,
+    NotFound,
+    PreconditionFailed,
+    Problem,
+)
 from detent.forms.compile import FORMS, compile_document, is_live_at_save, rule_facts
 from detent.forms.compiled import Compiled, RuleFacts, TriggerDefinition, TriggerType
 from detent.forms.conversion.convert import Converted, convert
@@ -431,8 +440,13 @@ class WorkflowCommands(CommandPart):
     async def _called(self, key: str) -> _Called | None:
         """Read a workflow that another one starts. Return `None` if it does not exist."""
         try:
-            row = await self.get(key)
+            row: WorkflowRow | None = await self.get(key)
         except NotFound:
+            row = None
+        if row is None:
+            with suppress(NotAllowed):  # then it is as if it did not exist
+                row = await self._context.installed.original(self._tenant, key)
+        if row is None:
             return None
         graph = await asyncio.to_thread(codec.decode, row.graph) if row.graph else Graph(())
         return _Called(row.name, [called for _, called, may_recur in called_workflows(graph) if not may_recur])

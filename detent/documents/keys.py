@@ -34,11 +34,19 @@ class CreatedKeyDocument(KeyDocument, kw_only=True):
 
 
 class TenantDocument(msgspec.Struct, kw_only=True):
-    """A tenant. `status` is active or suspended. The first tenant has no `created_at`."""
+    """A tenant. `status` is active or suspended. The first tenant has no `created_at`.
+
+    `actions` are names and patterns of what it may use beside `core.` actions, http steps and its own connectors. Null
+    is nothing more, and everything for the tenant `default`. `egress` are the only hosts and networks that its steps
+    may reach, as far as the installation allows them; null means no list. `retention_days` is how long its ended runs
+    are stored; null is as the installation says."""
 
     name: str
     status: str
     created_at: datetime | None
+    actions: list[str] | None = None
+    egress: list[str] | None = None
+    retention_days: int | None = None
 
 
 class DeletedTenant(msgspec.Struct, kw_only=True):

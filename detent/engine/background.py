@@ -17,11 +17,14 @@ from detent.instant import SECOND, micros
 from detent.observe import emit
 from detent.run.journal import family_in
 from detent.store.audit import AuditStore
+from detent.store.auth import KeyStore
 from detent.store.letters import LetterStore
 from detent.store.protocol import CommandStore, Hints, MaintenanceStore, NodeStore, Store
 from detent.store.rows import NO_ID, MessageKind
 from detent.store.rule_protocol import AlertStore
 from detent.store.secrets import SecretStore
+from detent.store.tenants import TenantStore
+from detent.tenants.book import UNCONFINED, TenantBook
 from detent.vault.secrets import SecretOpener
 
 
@@ -88,6 +91,7 @@ BATCH: Final = 500
 PAUSE: Final = 0.05  # between two batches, so that flushes are not delayed
 IDLE: Final = 3600.0  # of a poller that is nudged
 RETENTION_INTERVAL: Final = 60.0
+_DAY: Final = 86_400
 COMPACT_INTERVAL: Final = 3600.0
 
 
@@ -98,9 +102,9 @@ class RetentionStore(MaintenanceStore, LetterStore, AlertStore, AuditStore, Prot
 class Retention:
     """The poller that deletes old runs, dead letters and resolved alerts. `keep` has pairs of (status, seconds that
     such runs are stored), `letters`, `alerts` and `audits` are how many seconds dead letters, resolved alerts and
-    rows of the audit are stored.
+    rows of the audit are stored. `tenants` has the tenants whose runs are stored for another number of days.
 
-    If `keep` is empty, it deletes no run, and calls `tidy` of the store.
+    Without such numbers it deletes no run, and calls `tidy` of the store.
     """
 
     name = "retention"
@@ -113,7 +117,10 @@ class Retention:
         letters: int | None = None,
         alerts: int | None = None,
         audits: int | None = None,
+        *,
+        tenants: TenantBook = UNCONFINED,
     ) -> None:
+        self._tenants = tenants
         self._store, self._clock, self._keep, self._letters = store, clock, tuple(keep), letters
         self._alerts = alerts
         self._audits = audits
@@ -122,11 +129,20 @@ class Retention:
 
     async def poll(self) -> float:
         now = await self._store.now()
+        own = self._tenants.retentions()
+        spared = [tenant for tenant, _ in own]
         for status, seconds in self._keep:
-            count = await self._store.prune(before=now - micros(seconds), statuses=[status], limit=BATCH)
+            before = now - micros(seconds)
+            count = await self._store.prune(before=before, statuses=[status], limit=BATCH, spared=spared)
             self._deleted += count
             if count:
                 emit("retention.pruned", status=status, runs=count)
+                return PAUSE
+        for tenant, days in own:
+            count = await self._store.prune_tenant(tenant, before=now - micros(days * _DAY), limit=BATCH)
+            self._deleted += count
+            if count:
+                emit("retention.pruned", tenant=tenant, runs=count)
                 return PAUSE
         if self._letters is not None:
             before = now - micros(self._letters)
@@ -338,6 +354,36 @@ class Openings:
         for run in runs:
             self._runner.open(run, is_archived=run.state.facts.workflow_id in archived)
         return 0.0
+
+
+# Tenants that other processes change: within two seconds this node counts with their new limits.
+
+
+class TenantSource(KeyStore, TenantStore, Protocol):
+    """The verbs that the watch of tenants needs."""
+
+
+class TenantWatch:
+    """Reads the limits of tenants when the stamp of identities has changed."""
+
+    name = "tenants"
+
+    def __init__(self, store: TenantSource, tenants: TenantBook) -> None:
+        self._store = store
+        self._tenants = tenants
+        self._stamp: str | None = None
+
+    async def poll(self) -> float:
+        """Look once. Return the seconds until the next look."""
+        stamp = await self._store.auth_stamp()
+        if stamp != self._stamp:
+            rows = await self._store.limited_tenants()
+            self._tenants.replace((row.id, row.name, row.settings) for row in rows)
+            self._stamp = stamp
+        return _TENANT_PAUSE
+
+
+_TENANT_PAUSE: Final = 1.0
 
 
 # Secrets that other processes set: this node redacts them too.

@@ -10,6 +10,7 @@ from detent.catalog.parameters import schema_problems
 from detent.graph.model import Step, StepKind
 from detent.run.call import StepCall
 from detent.run.outcomes import Done, Fail, Outcome, StepError
+from detent.settings import DEFAULT_TENANT
 from detent.steps.actions import CORE, PROCESSES, Action, Registry
 from detent.steps.actions import registry as default_registry
 from detent.steps.arguments import did_you_mean
@@ -22,6 +23,7 @@ from detent.steps.output import encode_output
 from detent.steps.protocol import Needs
 from detent.steps.results import outcome_of, outcome_of_error
 from detent.steps.user_code import ThreadPool, failure_of, run_on_loop
+from detent.tenants.book import NOT_ALLOWED, UNCONFINED, TenantBook
 
 _NOTHING: Final = Needs.NOTHING
 MISFIT: Final = "invalid_parameters"
@@ -57,6 +59,7 @@ class ActionExecutor:
         reservations: Reservations | None = None,
         services: ActionServices | None = None,
         processes: Processes | None = None,
+        tenants: TenantBook = UNCONFINED,
     ) -> None:
         self._registry = registry
         self._data = data
@@ -67,6 +70,7 @@ class ActionExecutor:
         self._reservations = reservations
         self._services = services or ActionServices()
         self._processes = processes
+        self._tenants = tenants
 
     def needs(self, step: Step) -> Needs:
         config = step.config
@@ -88,6 +92,10 @@ class ActionExecutor:
                 action = self._find(name)
                 if action is None:
                     return self._unknown(name)
+                if (call.tenant != DEFAULT_TENANT or self._tenants.confines_default) and (
+                    refused := self._tenants.refusal(call.tenant, action.name)
+                ):
+                    return Fail(StepError(NOT_ALLOWED, refused), retry=False)
             if action.needs is not _NOTHING:
                 return self._begin_live(action, parameters.get("with"), call)
             arguments = action.bind(parameters.get("with"), None)
@@ -113,6 +121,7 @@ class ActionExecutor:
         live = LiveAttempt(
             call,
             self._services,
+            connector=action.described.connector,
             limit=_shortest(call.timeout, action.timeout) or usual,
             silence=action.heartbeat_timeout,
             has_context=bool(action.signature.context),
@@ -128,7 +137,7 @@ class ActionExecutor:
 
     async def _perform(self, action: Action, given: Any, live: LiveAttempt) -> Outcome:
         if self._processes is not None and action.isolation in PROCESSES:
-            outcome = await self._processes.run(action, given, live, self._connections(action, given))
+            outcome = await self._processes.run(action, given, live, self._connections(action, given, live))
             is_misfit = isinstance(outcome, Fail) and outcome.error.code == MISFIT
             return with_problems(outcome, action, given) if is_misfit and isinstance(outcome, Fail) else outcome
         try:
@@ -139,12 +148,13 @@ class ActionExecutor:
             return await _await(action, arguments, live.links)
         return await self._in_thread(action, arguments, live.links)
 
-    def _connections(self, action: Action, given: Any) -> dict[str, dict[str, str]]:
-        """Return the connections that the process of an action may know."""
+    def _connections(self, action: Action, given: Any, live: LiveAttempt) -> dict[str, dict[str, str]]:
+        """Return the connections that the process of an action may know. Raise Permanent if the tenant may not use
+        the one that its step names."""
         names = {action.described.connector}
         if "connection" in action.signature.named:
             names |= {name} if (name := connection_of(action.described.connector, given)) else set()
-        return {name: dict(self._services.connection(name).parts) for name in names}
+        return {name: dict(live.connection(name).parts) for name in names}
 
     async def _in_thread(self, action: Action, arguments: Mapping[str, Any], links: Links | None = None) -> Outcome:
         return await self._pool.submit(

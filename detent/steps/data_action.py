@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any, Final, Protocol
+from functools import partial
+from typing import Any, Final, NamedTuple, Protocol
 from urllib.parse import urlencode
 
 import msgspec
@@ -24,7 +25,7 @@ from detent.catalog.connections import (
     auth_headers,
     basic,
 )
-from detent.catalog.connector import DataDefinition
+from detent.catalog.connector import AuthType, DataDefinition
 from detent.catalog.data_action import (
     AnswerMismatch,
     BoundAction,
@@ -40,12 +41,14 @@ from detent.expressions import ExpressionError
 from detent.instant import SECOND, Instant
 from detent.run.call import StepCall
 from detent.run.outcomes import Done, Fail, Outcome, StepError
+from detent.settings import DEFAULT_TENANT
 from detent.steps.credentials.opened import sign
 from detent.steps.credentials.requests import AuthorizedAttempt, CredentialRequests
 from detent.steps.errors import CredentialProblem
 from detent.steps.http.request import HttpRequest, SharedHeaders, acting_headers, build_prepared
 from detent.steps.http.response import HttpAnswer, ReceivedAnswer, encode_answer
 from detent.steps.http.step import HttpExecutor, failure_of_request
+from detent.tenants.book import NOT_ALLOWED, UNCONFINED, TenantBook
 from detent.values.limits import BODY_LIMIT, PAGE_LIMIT
 
 #: How many compiled actions a node keeps.
@@ -60,9 +63,19 @@ _decode: Final = msgspec.json.Decoder().decode
 _definition: Final = msgspec.json.Decoder(DataDefinition).decode
 _encode: Final = msgspec.json.Encoder().encode
 
-#: Returns the definition of an action by tenant, id and version; `None` if the catalog does not have it.
-Load = Callable[[int, str, str], Awaitable[bytes | None]]
 
+class StoredDefinition(NamedTuple):
+    """The definition of an action as the catalog has it. `is_own` if its connector belongs to the tenant that asks, and
+    not to the installation."""
+
+    raw: bytes
+    is_own: bool
+
+
+#: Returns the definition of an action by tenant, id and version; `None` if the catalog does not have it.
+Load = Callable[[int, str, str], Awaitable[StoredDefinition | None]]
+
+_NO_ENVIRONMENT: Final = EnvironmentConnections({})
 NO_CREDENTIALS: Final = "this process has no store of credentials"
 
 
@@ -89,12 +102,15 @@ class CatalogActions:
         load: Load,
         connections: EnvironmentConnections,
         stored: CredentialRequests | None = None,
+        tenants: TenantBook = UNCONFINED,
     ) -> None:
         self._http = http
         self._load = load
         self._connections = connections
         self._stored = stored
+        self._tenants = tenants
         self._kept: dict[tuple[int, str, str], DataAction] = {}
+        self._shared: set[DataAction] = set()  # those of the installation, which not every tenant may use
         self._ready: dict[DataAction, _ReadyAction] = {}
         self._tokens = _Tokens(http)
         self._sessions: dict[tuple[int, str], str] = {}  # of MCP servers, by tenant and connection
@@ -121,6 +137,8 @@ class CatalogActions:
                 if action is None:
                     message = f"the catalog does not have version {key[2]} of the action {key[1]!r}"
                     return Fail(StepError("unknown_action", message), retry=False)
+                if action in self._shared and (refused := self._tenants.refusal(call.tenant, key[1])) is not None:
+                    return Fail(StepError(NOT_ALLOWED, refused), retry=False)
                 given = parameters.get("with") or {}
                 if problems := action.problems(given):
                     return _invalid(action, problems)
@@ -161,38 +179,55 @@ class CatalogActions:
             attempt = await self._stored.begin(call, name, definition.auth, is_needed=named is not None)
             if attempt is not None:
                 used.append(attempt)
-                return self._with_stored(action, attempt), attempt.exchange
+                return self._with_stored(action, attempt, call.tenant), attempt.exchange
         if named is not None:
             raise CredentialProblem(Fail(StepError("missing_credential", NO_CREDENTIALS), retry=False))
-        ready = self._ready.get(action) or self._connect(action)
+        ready = self._ready.get(action) or self._connect(action, call.tenant)
         if action.has_token:
             found = await self._tokens.connection(definition, ready.connection, call)
             ready = _ReadyAction(action, *found, self._http.wall)
-        return ready, self._http.exchange
+        return ready, partial(self._http.exchange, tenant=call.tenant)
 
-    def _with_stored(self, action: DataAction, attempt: AuthorizedAttempt) -> _ReadyAction:
+    def _with_stored(self, action: DataAction, attempt: AuthorizedAttempt, tenant: int) -> _ReadyAction:
         """Return an action whose requests carry no authentication: the credential is added to each hop."""
         opened = attempt.opened
         definition = action.definition
-        address = self._connections.address(definition.connector, definition.base_url)
+        address = self._environment(action, tenant).address(definition.connector, definition.base_url)
         connection = ServiceConnection(address, opened.secrets, {}, opened.config.get("region"))
         return _ReadyAction(action.without_auth, connection, opened.scrubber, self._http.wall)
 
-    def _connect(self, action: DataAction) -> _ReadyAction:
+    def _connect(self, action: DataAction, tenant: int) -> _ReadyAction:
         definition = action.definition
-        found = self._connections.find(definition.connector, definition.base_url, definition.auth)
+        environment = self._environment(action, tenant)
+        if environment is _NO_ENVIRONMENT and definition.auth.type is not AuthType.NONE:
+            message = (
+                f"the connector {definition.connector!r} of this tenant has no credential; store one with "
+                f"`detent credentials set {definition.connector}`"
+            )
+            raise CredentialProblem(Fail(StepError("missing_credential", message), retry=False))
+        found = environment.find(definition.connector, definition.base_url, definition.auth)
         ready = self._ready[action] = _ReadyAction(action, *found, self._http.wall)
         return ready
 
+    def _environment(self, action: DataAction, tenant: int) -> EnvironmentConnections:
+        """Return the connections that an action may use. Those of the operator are for connectors of the installation:
+        another tenant could give its own connector the name of one, and any address."""
+        is_guest = tenant != DEFAULT_TENANT and action not in self._shared
+        return _NO_ENVIRONMENT if is_guest else self._connections
+
     async def _find(self, tenant: int, name: str, version: str) -> DataAction | None:
         """Load an action that this node has not used yet, or not for long."""
-        raw = await self._load(tenant, name, version)
-        if raw is None:
+        stored = await self._load(tenant, name, version)
+        if stored is None:
             return None
-        found = DataAction(_definition(raw))
+        found = DataAction(_definition(stored.raw))
         if len(self._kept) >= _KEPT:
-            self._ready.pop(self._kept.pop(next(iter(self._kept))), None)
+            oldest = self._kept.pop(next(iter(self._kept)))
+            self._ready.pop(oldest, None)
+            self._shared.discard(oldest)
         self._kept[tenant, name, version] = found
+        if not stored.is_own:
+            self._shared.add(found)
         return found
 
 
@@ -433,7 +468,7 @@ class _Tokens:
         headers = {"Authorization": f"Basic {pair}", "Content-Type": "application/x-www-form-urlencoded"}
         written = WrittenRequest("POST", str(auth.token_url), headers, urlencode(form).encode())
         request = build_prepared(written, call.idempotency_key, call.attempt)
-        answer = await self._http.exchange(request)
+        answer = await self._http.exchange(request, tenant=call.tenant)
         status, (found, _) = answer.status, answer.value()
         token = found.get("access_token") if isinstance(found, dict) and 200 <= status < 300 else None
         if not isinstance(token, str) or not token:

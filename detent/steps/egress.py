@@ -8,6 +8,9 @@ its exact host and port are allowed. An IPv6 address that contains an IPv4 addre
 The guard decides on addresses, not on texts. A name is resolved once, and every answer is checked. Steps connect only
 to checked addresses, and the socket factory checks the address of each connection again. Python actions are trusted
 code and use the guard only for connections of their context.
+
+A tenant may have a list of hosts and networks of its own (`TenantEgress`). It narrows what the installation allows, and
+never adds to it. No tenant but the first reaches a metadata service.
 """
 
 from __future__ import annotations
@@ -17,13 +20,14 @@ import socket
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Final
 
 from aiohttp.abc import AbstractResolver, ResolveResult
 
+from detent.settings import DEFAULT_TENANT
 from detent.steps.egress_addresses import (
     METADATA,
     METADATA_NAMES,
@@ -34,6 +38,7 @@ from detent.steps.egress_addresses import (
     parse_rule,
 )
 from detent.steps.errors import EgressDenied
+from detent.tenants.book import UNCONFINED, TenantBook
 
 AddressInfo = tuple[int | socket.AddressFamily, int | socket.SocketKind, int, str, tuple[object, ...]]
 
@@ -49,30 +54,42 @@ def is_own_address(address: Address) -> bool:
     return True
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)  # the same policy is the same object: a hash of its rules takes time
 class EgressPolicy:
     """The addresses that steps of this node may connect to.
 
     `deny_own` has the (host, port) of Detent's own API and database. There, a host of `0.0.0.0` or `::` means every
-    address of this machine. A name in it is only compared with names, so pass addresses if they are known.
+    address of this machine. A name in it is only compared with names, so pass addresses if they are known. `only` is
+    what a tenant may reach of all this, `None` for everything. A guest is a tenant that no rule lets reach a metadata
+    service.
     """
 
     rules: tuple[Rule, ...] = ()
     deny_own: tuple[tuple[str, int], ...] = ()
     is_own: Callable[[Address], bool] = is_own_address
+    only: tuple[Rule, ...] | None = None
+    is_guest: bool = False
 
     @classmethod
     def from_texts(cls, allow: Iterable[str] = (), deny_own: Iterable[tuple[str, int]] = ()) -> EgressPolicy:
         """Return the policy of these rules. Raise InvalidInput if a text is not a valid network, address or host."""
         return cls(tuple(parse_rule(text) for text in allow), tuple((_folded(host), port) for host, port in deny_own))
 
+    def narrowed(self, only: Iterable[str] | None, *, is_guest: bool) -> EgressPolicy:
+        """Return the policy of a tenant that may reach these hosts and networks, as far as this policy allows them.
+        Raise InvalidInput if a text is not a valid network, address or host."""
+        rules = None if only is None else tuple(parse_rule(text) for text in only)
+        return replace(self, only=rules, is_guest=is_guest)
+
     def deny_name(self, host: str, port: int) -> str | None:
         """Return why this name is denied whatever it resolves to, or None."""
         host = _folded(host)
-        if host in METADATA_NAMES and not any(rule.is_name(host) for rule in self.rules):
+        if host in METADATA_NAMES and (self.is_guest or not any(rule.is_name(host) for rule in self.rules)):
             return "it is a cloud metadata service"
         if (host, port) in self.deny_own and not self._names_exactly(host, None, port):
             return "it is a port of Detent itself"
+        if self.only is not None and all(rule.network is None for rule in self.only) and not self._lists(host, port):
+            return _NOT_LISTED  # no name server is asked about it
         return None
 
     def deny_address(self, address: Address, port: int, host: str | None = None) -> str | None:
@@ -85,15 +102,24 @@ class EgressPolicy:
         return None
 
     def _deny_one(self, address: Address, port: int, host: str | None) -> str | None:
+        if self.only is not None and not self._lists(host, port, address):
+            return _NOT_LISTED
         if address in METADATA:
             allowed = any(rule.is_single(address) and rule.admits(port) for rule in self.rules)
-            return None if allowed else METADATA[address]
+            return None if allowed and not self.is_guest else METADATA[address]
         if self._is_own_port(address, port) and not self._names_exactly(host, address, port):
             return "it is a port of Detent itself"
         reason = denied_because(address)
         if reason is None or any(rule.covers(address, host) and rule.admits(port) for rule in self.rules):
             return None
         return reason
+
+    def _lists(self, host: str | None, port: int, address: Address | None = None) -> bool:
+        """Return whether the list of the tenant has this host or address."""
+        return any(
+            rule.admits(port) and (rule.has_name(host) or (address is not None and rule.covers(address, host)))
+            for rule in self.only or ()
+        )
 
     def _is_own_port(self, address: Address, port: int) -> bool:
         return any(port == own and self._is_at(address, host) for host, own in self.deny_own)
@@ -111,6 +137,27 @@ class EgressPolicy:
 
     def _names_exactly(self, host: str | None, address: Address | None, port: int) -> bool:
         return any(rule.port == port and (rule.is_name(host) or rule.is_single(address)) for rule in self.rules)
+
+
+class TenantEgress:
+    """The policies of tenants: that of the installation, narrowed by what each tenant may reach. Tenants with the same
+    list have the same policy, the same object."""
+
+    def __init__(self, policy: EgressPolicy, tenants: TenantBook = UNCONFINED) -> None:
+        self.policy = policy
+        self._tenants = tenants
+        self._narrowed = lru_cache(maxsize=_MOST_POLICIES)(self._narrow)
+        # Without such a rule a guest may reach what the first tenant may, over the same connections.
+        self._has_metadata = any(rule.is_metadata for rule in policy.rules)
+
+    def of(self, tenant: int) -> EgressPolicy:
+        """Return the policy of a tenant."""
+        only = self._tenants.limits(tenant).egress
+        is_guest = tenant != DEFAULT_TENANT and self._has_metadata
+        return self._narrowed(only, is_guest) if only is not None or is_guest else self.policy
+
+    def _narrow(self, only: tuple[str, ...] | None, is_guest: bool) -> EgressPolicy:
+        return self.policy.narrowed(only, is_guest=is_guest)
 
 
 class EgressGuard:
@@ -208,6 +255,8 @@ class GuardedResolver(AbstractResolver):
         await self._inner.close()
 
 
+_MOST_POLICIES: Final = 256
+_NOT_LISTED: Final = "the egress list of the tenant does not have it; an instance admin can add it"
 _LOOPBACK: Final = IPv4Address("127.0.0.1")
 _dialled: Final[ContextVar[str | None]] = ContextVar("detent_dialled_host", default=None)
 

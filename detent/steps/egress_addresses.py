@@ -144,9 +144,16 @@ class Rule:
             and network.network_address == address
         )
 
+    @property
+    def is_metadata(self) -> bool:
+        """Return whether the rule names a metadata service."""
+        return self.name in METADATA_NAMES or any(self.is_single(address) for address in METADATA)
+
     def covers(self, address: Address, host: str | None) -> bool:
-        if self.network is not None:
-            return address in self.network
+        return address in self.network if self.network is not None else self.has_name(host)
+
+    def has_name(self, host: str | None) -> bool:
+        """Return whether the rule is for this name, or for names below a domain that it is below."""
         if host is None:
             return False
         return host == self.name or (self.suffix is not None and host.endswith(self.suffix))

@@ -44,15 +44,17 @@ class LiveAttempt:
         call: StepCall,
         services: ActionServices,
         *,
+        connector: str = "",
         limit: float | None = None,
         silence: float | None = None,
         has_context: bool = False,
         reservations: Reservations | None = None,
         is_waiting: bool = False,
     ) -> None:
-        self._tenant = call.tenant
+        self.tenant = call.tenant
         self._where = {"run": call.run_id, "step": call.step, "attempt": call.attempt}
         self._services = services
+        self._connector = connector
         self._limit = limit
         self._silence = silence
         self._loop = asyncio.get_running_loop()
@@ -144,7 +146,7 @@ class LiveAttempt:
         return self._is_over
 
     def connection(self, name: str) -> NamedConnection:
-        return self._services.connection(name)
+        return self._services.connection(name, tenant=self.tenant, connector=self._connector)
 
     def secret(self, name: str) -> str:
         if threading.get_ident() == self._thread:
@@ -155,7 +157,7 @@ class LiveAttempt:
         if self._services.secrets is None:
             raise Permanent(f"this process has no secrets, so it cannot open {name!r}", code="missing_secret")
         try:
-            return (await self._services.secrets.open(self._tenant, [name]))[name].value
+            return (await self._services.secrets.open(self.tenant, [name]))[name].value
         except SecretUnavailable as error:
             if error.retry:
                 raise RetryLater(None, error.message, code=error.code) from None
@@ -163,15 +165,15 @@ class LiveAttempt:
 
     def _redactor(self) -> Redactor | None:
         secrets = self._services.secrets
-        return None if secrets is None else secrets.redactors.get(self._tenant)
+        return None if secrets is None else secrets.redactors.get(self.tenant)
 
     def http(self) -> GuardedHttp:
         if threading.get_ident() != self._thread:
             raise RuntimeError(_OFF_LOOP)
-        return self._services.http()
+        return self._services.http(self.tenant)
 
     def connect(self, host: str, port: int, timeout: float) -> socket.socket:
-        return self._services.connect(host, port, timeout)
+        return self._services.connect(self.tenant, host, port, timeout)
 
     def _beaten(self, detail: bytes | None) -> None:
         if detail is not None:

@@ -535,23 +535,23 @@ class MaintenanceStore(Protocol):
         """Replace the stored value of a setting. A setting that is not stored stays so."""
 
     async def orphans(self, *, since: int, after: bytes, limit: int) -> list[Orphan]:
-        """Return up to `limit` open runs whose parent ended at or after `since` without completing.
+        """Return up to `limit` open runs whose parent ended at or after `since` without completing, by id, those after
+        `after`. A run with an unread cancel is left out."""
 
-        They are in the order of their ids, those after `after`. A run with an unread cancel is left out."""
+    async def prune(self, *, before: int, statuses: Collection[str], limit: int, spared: Collection[int] = ()) -> int:
+        """Delete up to `limit` runs that ended before `before`, with everything that belongs to them. Spare runs whose
+        parent is open and those of the tenants in `spared`. Return how many were deleted; after 0 there is nothing to
+        delete now. The next call goes on behind the spared runs, and begins again after it has returned 0."""
 
-    async def prune(self, *, before: int, statuses: Collection[str], limit: int) -> int:
-        """Delete up to `limit` runs that ended before `before`, with everything that belongs to them.
-
-        Runs whose parent is open are spared. Return how many were deleted; after 0 there is nothing to delete now.
-        The next call goes on behind the runs that this one spared, and begins again after it has returned 0."""
+    async def prune_tenant(self, tenant: int, *, before: int, limit: int) -> int:
+        """Delete up to `limit` runs of a tenant that ended before `before`, as `prune` does, whatever their status."""
 
     async def compact(self) -> int:
         """Free the disk space of deleted runs, without blocking the engine. Return how many bytes were freed."""
 
     async def tidy(self) -> None:
-        """Run small regular chores: create partitions for the coming weeks, and empty the inboxes of ended runs.
-
-        Mail of a continued run is forwarded to the last run of the chain (see `End`). The rest is deleted."""
+        """Run small regular chores: create partitions for the coming weeks, and empty the inboxes of ended runs. Mail
+        of a continued run is forwarded to the last run of the chain (see `End`). The rest is deleted."""
 
     async def examine(self) -> list[Finding]:
         """Report settings that endanger durability, an old schema or a broken file."""

@@ -6,7 +6,7 @@ replaces the stamp of identities, so that nodes forget callers of a tenant that 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Final, NamedTuple, Protocol
 
@@ -39,6 +39,10 @@ class TenantRow(NamedTuple):
     created_at: int | None
 
 
+#: Returns the new settings of a tenant for the old ones. Both are JSON, or `None` for none.
+EditSettings = Callable[[str | None], str | None]
+
+
 class TenantStore(Protocol):
     """The verbs of tenants."""
 
@@ -55,10 +59,15 @@ class TenantStore(Protocol):
     async def tenants(self, *, limit: int, after: str | None = None) -> list[TenantRow]:
         """List tenants by name, those after that name."""
 
+    async def limited_tenants(self) -> list[TenantRow]:
+        """Return the tenants that have settings."""
+
     async def change_tenant(
-        self, tenant: int, *, status: TenantStatus | None = None, settings: str | None = None
+        self, tenant: int, *, status: TenantStatus | None = None, edit: EditSettings | None = None
     ) -> TenantRow | None:
-        """Change the status or the settings of a tenant. Return it, `None` if it does not exist."""
+        """Change the status or the settings of a tenant. Return it, `None` if it does not exist.
+
+        `edit` gets the settings as they are and returns the new ones, in one transaction; it may be called again."""
 
     def owned_tables(self) -> Sequence[str]:
         """Return the names of the tables that have rows of tenants."""

@@ -140,9 +140,16 @@ class CodeExchange(Protocol):
     """Asks a provider for the tokens of an authorization code."""
 
     async def redeem(
-        self, config: Mapping[str, Any], parts: Mapping[str, str], *, code: str, verifier: str, redirect_uri: str
+        self,
+        tenant: int,
+        config: Mapping[str, Any],
+        parts: Mapping[str, str],
+        *,
+        code: str,
+        verifier: str,
+        redirect_uri: str,
     ) -> IssuedTokens:
-        """Return the tokens. Raise GrantRefused or TokenTrouble."""
+        """Return the tokens, for a tenant. Raise GrantRefused or TokenTrouble."""
 
 
 class SealedParts(msgspec.Struct, frozen=True, omit_defaults=True):

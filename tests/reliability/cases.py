@@ -125,7 +125,7 @@ CASES: Final[dict[str, str]] = {
     "H12": "an isolated action that returns or prints a gigabyte",
     "J3": "a migration that dies in the middle is finished by the next one",
     "K1": "the id of another tenant answers like one that does not exist, on every route",
-    "K2": "a step, trigger or rule that names an object of another tenant",
+    "K2": "what a tenant names of another one is missing, at save and at run",
     "K3": "request ids, names and addresses of two tenants are independent",
     "K4": "the tenant comes from the identity, never from the request",
     "K5": "forged cursors show nothing that their list would not",

@@ -16,7 +16,7 @@ from detent.run.call import RunView, StepCall
 from detent.run.outcomes import Outcome
 from detent.run.state import RunFacts
 from detent.steps.action_step import ActionExecutor
-from detent.steps.data_action import CatalogActions
+from detent.steps.data_action import CatalogActions, StoredDefinition
 from detent.steps.http.step import HttpExecutor
 from tests.catalog.manifests import TOKEN, manifest, parameters
 from tests.steps.calls import RUN_ID, answer, attempt, call_of, done, failed
@@ -47,10 +47,12 @@ class Service:
         found: web.StreamResponse = await self._handle(request)
         return found
 
-    async def load(self, tenant: int, name: str, version: str) -> bytes | None:
+    async def load(self, tenant: int, name: str, version: str) -> StoredDefinition | None:
         self.loads += 1
         found = [one for one in self._connector.actions if (f"crm.{one.id}", one.version) == (name, version)]
-        return msgspec.json.encode(self._connector.definition(found[0])) if found else None
+        if not found:
+            return None
+        return StoredDefinition(msgspec.json.encode(self._connector.definition(found[0])), is_own=False)
 
     async def __aenter__(self) -> Service:
         self._site = website(self.receive)

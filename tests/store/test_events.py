@@ -12,6 +12,7 @@ from detent.store.events import AddedEvent, NewEvent
 from detent.store.letters import NO_WORKFLOW, NewLetter
 from detent.store.protocol import Store
 from detent.store.rule_rows import NewEntity
+from detent.store.tenants import TenantStatus
 
 LEASE = 30.0
 NO_WAIT = -1.0
@@ -144,3 +145,14 @@ async def test_many_that_store_the_same_events_at_once_store_each_once(store: St
     added = await asyncio.gather(*(store.add_events(batch, head_start=NO_WAIT) for batch in batches))
     assert sum(one.is_new for some in added for one in some) == 20
     assert len(await taken(store)) == 20
+
+
+async def test_events_of_a_suspended_tenant_wait_until_it_is_resumed(store: Store) -> None:
+    made = await store.add_tenant(f"asleep-{new_id().hex()}", None)
+    assert made is not None
+    asleep, awake = event(tenant=made.id), event()
+    await store.add_events([asleep, awake], head_start=NO_WAIT)
+    await store.change_tenant(made.id, status=TenantStatus.SUSPENDED)
+    assert await taken(store) == [awake.id]
+    await store.change_tenant(made.id, status=TenantStatus.ACTIVE)
+    assert await taken(store) == [asleep.id]

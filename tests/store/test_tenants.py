@@ -9,7 +9,20 @@ from detent.store.protocol import Store
 from detent.store.rows import SavedVersion
 from detent.store.tenants import Owned, TenantStatus
 from detent.store.trigger_rows import FiringState, OverlapRule, Verdict
-from tests.store.make import NOON, Node, activation, callback, entries, entry, firing, start, trigger, version
+from tests.store.make import (
+    HOUR,
+    NOON,
+    Node,
+    activation,
+    callback,
+    end,
+    entries,
+    entry,
+    firing,
+    start,
+    trigger,
+    version,
+)
 
 
 async def saved(store: Store, **given: Any) -> bytes:
@@ -88,8 +101,11 @@ async def test_a_tenant_comes_back_as_it_was_given_and_its_id_is_never_used_agai
     assert suspended == first._replace(status="suspended")
     assert await store.auth_stamp() != stamp
     assert await store.active_tenant(name) is None
-    changed = await store.change_tenant(first.id, settings="{}")
-    assert changed == suspended._replace(settings="{}")
+    assert first.id in {row.id for row in await store.limited_tenants()}
+    changed = await store.change_tenant(first.id, edit=lambda known: f"[{known}]")
+    assert changed == suspended._replace(settings='[{"actions":[]}]')
+    assert (await store.change_tenant(first.id, edit=lambda known: None)) == suspended._replace(settings=None)
+    assert first.id not in {row.id for row in await store.limited_tenants()}
     assert await store.drop_tenant(first.id)
     assert await store.tenant(name) is None
     again = await store.add_tenant(name, None)
@@ -124,3 +140,41 @@ async def test_what_a_tenant_has_is_read_in_pages_and_deleted_in_batches(store: 
     assert await store.runs(tenant, limit=9) == []
     assert len(await store.runs(1, limit=9)) == 1
     assert await store.workflow(1, "orders") is not None
+
+
+async def test_runs_of_a_tenant_with_a_retention_of_its_own_are_pruned_by_it_alone(store: Store) -> None:
+    node = await Node.register(store)
+    # The ids of runs say when they were started, and a run ends later than it starts.
+    now = await store.now()
+    own, failed, page, other = [start(owned=True, tenant=tenant) for tenant in (6, 6, 6, 7)]
+    child = start(owned=True, tenant=6, parent=page.id)
+    old = now + 2 * HOUR
+    ends = [end(run.id, ended_at=old) for run in (own, child, other)]
+    await node.flush(starts=[own, failed, page, child, other])
+    await node.flush(entries=[entry(run.id, tenant=run.tenant) for run in (own, other)])
+    await node.flush(ends=[*ends, end(failed.id, status="failed", ended_at=old)])
+
+    assert await store.prune(before=old + 1, statuses=["completed"], limit=9, spared=[6]) == 1
+    assert await store.runs(7, limit=9) == []
+    assert len(await store.runs(6, limit=9)) == 4
+    assert await store.prune_tenant(6, before=old, limit=9) == 0, "they ended later"
+    assert await store.prune_tenant(6, before=old + HOUR, limit=1) == 1
+    assert await store.prune_tenant(6, before=old + HOUR, limit=9) == 1
+    assert {row.id for row in await store.runs(6, limit=9)} == {page.id, child.id}, "a child of an open run is spared"
+    assert await store.journal(6, own.id) == []
+    await node.flush(ends=[end(page.id, ended_at=old)])
+    assert sum([await store.prune_tenant(6, before=old + HOUR, limit=9) for _ in range(3)]) == 2
+    assert await store.runs(6, limit=9) == []
+
+
+async def test_slots_and_firings_of_a_suspended_tenant_wait_until_it_is_resumed(store: Store) -> None:
+    made = await store.add_tenant(f"asleep-{new_id().hex()}", None)
+    assert made is not None
+    now = await store.now()
+    new = trigger(await saved(store, tenant=made.id), tenant=made.id, next_at=now - HOUR)
+    assert await store.add_trigger(new)
+    [row] = await store.add_firings([firing(new, due_at=now - HOUR)])
+    for status, found in ((TenantStatus.SUSPENDED, False), (TenantStatus.ACTIVE, True)):
+        await store.change_tenant(made.id, status=status)
+        assert (new.id in {one.id for one in await store.due_triggers(limit=99)}) is found
+        assert (row.id in {one.id for one in await store.due_firings(limit=99)}) is found

@@ -3742,7 +3742,17 @@ export interface paths {
         delete: operations["deleteTenant"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Change a tenant
+         * @description Change what a tenant may do. A list is replaced, null is the default, and what is not sent stays.
+         *
+         *     `actions` allows more than `core.` actions, http steps and its own connectors: names (`billing.charge`), patterns
+         *     (`slack.*`), workflow classes and functions (`workflow:Invoice`), named connections (`connection:reports`), or `*`.
+         *     `egress` are the only hosts and networks that its steps may reach, as far as the installation allows them.
+         *
+         *     It needs the scope `tenants:manage`, which the role instance-admin has.
+         */
+        patch: operations["changeTenant"];
         trace?: never;
     };
     "/api/v1/tenants/{tenant}/export": {
@@ -7395,8 +7405,11 @@ export interface components {
         };
         /** TenantDocument */
         TenantDocument: {
+            actions?: string[] | null;
             created_at: string | null;
+            egress?: string[] | null;
             name: string;
+            retention_days?: number | null;
             status: string;
         };
         /** One[TenantDocument] */
@@ -23411,6 +23424,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /**
+                 * @description The name of the tenant.
+                 * @example shop
+                 */
                 tenant: string;
             };
             cookie?: never;
@@ -23475,6 +23492,10 @@ export interface operations {
             };
             header?: never;
             path: {
+                /**
+                 * @description The name of the tenant.
+                 * @example shop
+                 */
                 tenant: string;
             };
             cookie?: never;
@@ -23546,11 +23567,103 @@ export interface operations {
             };
         };
     };
+    changeTenant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the tenant.
+                 * @example shop
+                 */
+                tenant: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    actions?: string[] | null;
+                    egress?: string[] | null;
+                    retention_days?: number | null;
+                };
+            };
+        };
+        responses: {
+            /** @description The tenant. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TenantDocumentAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The body is larger than its limit. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
     exportTenant: {
         parameters: {
             query?: never;
             header?: never;
             path: {
+                /**
+                 * @description The name of the tenant.
+                 * @example shop
+                 */
                 tenant: string;
             };
             cookie?: never;
@@ -23609,6 +23722,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /**
+                 * @description The name of the tenant.
+                 * @example shop
+                 */
                 tenant: string;
             };
             cookie?: never;
@@ -23676,6 +23793,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /**
+                 * @description The name of the tenant.
+                 * @example shop
+                 */
                 tenant: string;
             };
             cookie?: never;

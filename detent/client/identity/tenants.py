@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
+from msgspec import UNSET, UnsetType
+
 from detent.client.calls import JSON, PAGE, Call, Pages, given, json_body, one, page, url_path
+from detent.documents.answers import Json
 from detent.documents.keys import DeletedTenant, TenantDocument
 
 _PLACE: Final = "tenants"
@@ -24,6 +28,22 @@ def get(tenant: str) -> Call[TenantDocument]:
 def create(name: str) -> Call[TenantDocument]:
     """Create a tenant. It has no key yet: `keys.create` with its name as `tenant` makes one."""
     return Call("POST", url_path(_PLACE), _tenant, body=json_body({"name": name}), headers=JSON, repeatable=False)
+
+
+def change(
+    tenant: str,
+    *,
+    actions: Sequence[str] | UnsetType | None = UNSET,
+    egress: Sequence[str] | UnsetType | None = UNSET,
+    retention_days: int | UnsetType | None = UNSET,
+) -> Call[TenantDocument]:
+    """Change the limits of a tenant. What is not given stays, and `None` is the default. Lists are replaced."""
+    limits = {"actions": actions, "egress": egress, "retention_days": retention_days}
+    fields: dict[str, Json] = {}
+    for name, value in limits.items():
+        if not isinstance(value, UnsetType):
+            fields[name] = list(value) if isinstance(value, Sequence) else value
+    return Call("PATCH", url_path(_PLACE, tenant), _tenant, body=json_body(fields), headers=JSON)
 
 
 def suspend(tenant: str) -> Call[TenantDocument]:

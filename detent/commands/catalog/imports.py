@@ -21,6 +21,7 @@ from detent.commands.catalog.connectors import CatalogCommands
 from detent.commands.catalog.rows import definition_of
 from detent.commands.context import CommandPart
 from detent.errors import InvalidInput
+from detent.settings import DEFAULT_TENANT
 from detent.store.catalog_rows import ConnectorRow
 from detent.store.rows import WorkflowRow
 
@@ -62,7 +63,7 @@ class ImportCommands(CommandPart):
         there. Raise InvalidInput."""
         check_connector_id(name)
         if not data and url is not None:
-            data, filename = await self._source().document(url), None
+            data, filename = await self._source().document(self._tenant, url), None
         found = await asyncio.to_thread(read_openapi, data, name, filename=filename, source_url=url)
         answer = await self._import(found.connector, dry_run=dry_run)
         answer.operations, answer.skipped = found.operations, found.skipped
@@ -76,7 +77,7 @@ class ImportCommands(CommandPart):
         check_connector_id(name)
         if tools is None:
             token = await self._token(name, url) if with_token else None
-            found, tools = await self._source().tools(url, token)
+            found, tools = await self._source().tools(self._tenant, url, token)
             title = title or found
         connector = await asyncio.to_thread(build_mcp_connector, name, url, tools, title=title, with_token=with_token)
         return await self._import(connector, dry_run=dry_run)
@@ -88,7 +89,12 @@ class ImportCommands(CommandPart):
 
     async def _token(self, name: str, url: str) -> str:
         """Return the token that the operator set for a connector. Raise InvalidInput if there is none, and Conflict if
-        the connector is not the caller's own: its token must not reach another server."""
+        the connector is not the caller's own: its token must not reach another server. Tokens of the operator are for
+        the first tenant."""
+        if self._tenant != DEFAULT_TENANT:
+            raise InvalidInput(
+                "the tokens in the environment belong to the installation; send the list of tools, without `url` alone"
+            )
         await CatalogCommands(self._context, self._caller).refuse_foreign(name)
         try:
             connection, _ = self._context.connections.find(name, url, Auth(type=AuthType.BEARER))

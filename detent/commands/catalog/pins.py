@@ -23,6 +23,7 @@ from detent.graph.check import called_actions
 from detent.graph.model import Graph, OnCrash, Probe, Step
 from detent.store.catalog_rows import ActionRow, ConnectorRow
 from detent.store.protocol import Store
+from detent.tenants.limits import is_confined, read_limits, refusal
 from detent.vault.credential import CredentialState
 from detent.views.catalog import stored_connector
 
@@ -56,8 +57,9 @@ async def pin_actions(
     if asked or any(row.definition is not None for row in rows.values()):
         code |= {name for offer in await store.offers() for name in offer.actions}
         rows = {name: row for name, row in rows.items() if row.definition is None or name not in code}
+    refused = await _refused(store, tenant, compiled.graph, rows, asked)
     if not rows and not has_probes(compiled.graph):
-        return Pinned(compiled)
+        return Pinned(compiled, tuple(refused))
     calls = [(step, rows[name]) for step, name in called_actions(compiled.graph) if name in rows]
     pinned = {step: row.version for step, row in calls if row.definition is not None}
     steps = tuple(_pinned(step, pinned, asked.get(step.name), rows) for step in compiled.graph.steps)
@@ -78,7 +80,26 @@ async def pin_actions(
     misfits += [problem for step in steps if (problem := _credential_problem(step, rows))]
     unprobed = [problem for step in steps if (problem := _probe_problem(step, rows, code))]
     outputs = {step: _facts(row) for step, row in calls if row.definition is not None}
-    return Pinned(made, (*disabled, *misfits, *unprobed, *branch_problems(compiled, outputs)))
+    return Pinned(made, (*refused, *disabled, *misfits, *unprobed, *branch_problems(compiled, outputs)))
+
+
+async def _refused(
+    store: Store, tenant: int, graph: Graph, rows: Mapping[str, ActionRow], probes: Mapping[str, str]
+) -> list[Problem]:
+    """Return the actions and probes that the tenant may not use. Those of its own connectors are its own."""
+    found = await store.tenant(tenant)
+    limits = read_limits(None if found is None else found.settings)
+    if not is_confined(tenant, limits):
+        return []
+    name_of_tenant = str(tenant) if found is None else found.name
+    own = {name for name, row in rows.items() if row.tenant == tenant and row.definition is not None}
+    used = [(f"steps.{step}.action", name) for step, name in called_actions(graph)]
+    used += [(f"steps.{step}.on_crash", probe) for step, probe in probes.items()]
+    return [
+        Problem(field, refusal(name_of_tenant, name))
+        for field, name in used
+        if name not in own and not limits.allowed.allow(name)
+    ]
 
 
 async def _stored_credentials(store: Store, tenant: int, graph: Graph) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Tenants: create, suspend, resume, export and delete them. Only a caller with `tenants:manage` may do this.
+"""Tenants: create, change, suspend, resume, export and delete them. Only a caller with `tenants:manage` may do this.
 
 A suspended tenant may not ask anything, and its triggers do not fire. Runs that were accepted before go on to their
 end, and callbacks of them are received. Only a suspended tenant can be deleted.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -17,9 +17,13 @@ from detent.auth.scopes import Scope
 from detent.commands.context import CommandPart, encoder
 from detent.errors import Conflict, InvalidInput, NotFound, Problem
 from detent.run.status import OPEN
+from detent.settings import DEFAULT_TENANT
+from detent.steps.egress_addresses import parse_rule
 from detent.store.audit import note_audit
 from detent.store.rows import MessageKind, RunCriteria
 from detent.store.tenants import TenantRow, TenantStatus
+from detent.tenants.limits import MOST_ACTIONS, MOST_DAYS, MOST_EGRESS, TenantLimits, pattern_problem, read_limits
+from detent.values.fields import Problems, described, shown
 
 LONGEST_NAME: Final = 63
 _NAME: Final = re.compile(r"[a-z][a-z0-9-]*")
@@ -30,6 +34,7 @@ _SECRET_COLUMNS: Final = frozenset({"hash", "password", "sealed"})
 _PATIENCE: Final = 20.0
 _PAUSE: Final = 0.2
 _ROOT: Final = "default"
+_LONGEST_RULE: Final = 300
 
 
 class TenantCommands(CommandPart):
@@ -59,6 +64,27 @@ class TenantCommands(CommandPart):
         """Return tenants by name, those after `after`."""
         self._caller.require(Scope.TENANTS)
         return await self._store.tenants(limit=limit, after=after)
+
+    async def change(self, name: str, changes: Mapping[str, Any]) -> TenantRow:
+        """Change limits of a tenant: `actions`, `egress`, `retention_days`. `None` is the default of each. Every node
+        counts with them within two seconds. Raise InvalidInput with every problem."""
+        row = await self.get(name)
+        problems = Problems()
+        given = {
+            field: None if value is None else _READERS[field](field, value, problems, row.id)
+            for field, value in changes.items()
+        }
+        if problems.found:
+            raise InvalidInput("the tenant cannot be changed", problems.found)
+
+        def edit(settings: str | None) -> str | None:
+            limits = msgspec.structs.replace(read_limits(settings), **given)
+            return None if limits == TenantLimits() else limits.encode()
+
+        note_audit(row.name)
+        changed = _found(await self._store.change_tenant(row.id, edit=edit), row.name)
+        self._context.tenants.put(changed.id, changed.name, changed.settings)
+        return changed
 
     async def suspend(self, name: str) -> TenantRow:
         """Suspend a tenant. Every node refuses its callers within two seconds."""
@@ -100,10 +126,7 @@ class TenantCommands(CommandPart):
         return row
 
     async def _change(self, row: TenantRow, status: TenantStatus) -> TenantRow:
-        changed = await self._store.change_tenant(row.id, status=status)
-        if changed is None:
-            raise NotFound(f"there is no tenant {row.name!r} any more")
-        return changed
+        return _found(await self._store.change_tenant(row.id, status=status), row.name)
 
     async def _lines(self, row: TenantRow) -> AsyncIterator[bytes]:
         yield _line("tenant", row._asdict())
@@ -135,6 +158,61 @@ class TenantCommands(CommandPart):
                     "ask again when they have, and see that a node is at work"
                 )
             await asyncio.sleep(_PAUSE)
+
+
+def _found(changed: TenantRow | None, name: str) -> TenantRow:
+    if changed is None:
+        raise NotFound(f"there is no tenant {name!r} any more")
+    return changed
+
+
+def _read_actions(field: str, value: Any, problems: Problems, tenant: int) -> tuple[str, ...]:
+    listed = _read_list(field, value, MOST_ACTIONS, problems)
+    for number, one in enumerate(listed):
+        problem = pattern_problem(one)
+        if problem is not None:
+            problems.add(f"{field}[{number}]", problem)
+    return tuple(dict.fromkeys(listed))
+
+
+def _read_egress(field: str, value: Any, problems: Problems, tenant: int) -> tuple[str, ...]:
+    listed = _read_list(field, value, MOST_EGRESS, problems)
+    for number, one in enumerate(listed):
+        try:
+            rule = parse_rule(one[:_LONGEST_RULE])
+        except InvalidInput as error:
+            problems.add(f"{field}[{number}]", error.message)
+            continue
+        if tenant != DEFAULT_TENANT and rule.is_metadata:
+            message = f"{shown(one)} is a cloud metadata service, which only the tenant 'default' may reach; remove it"
+            problems.add(f"{field}[{number}]", message)
+    return tuple(dict.fromkeys(listed))
+
+
+def _read_days(field: str, value: Any, problems: Problems, tenant: int) -> int | None:
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MOST_DAYS:
+        problems.add(field, f"must be a whole number of days from 1 to {MOST_DAYS:,}, not {described(value)}")
+        return None
+    return value
+
+
+def _read_list(field: str, value: Any, most: int, problems: Problems) -> list[str]:
+    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        problems.add(field, f"must be a list of texts, not {described(value)}")
+        return []
+    if len(value) > most:
+        problems.add(field, f"has {len(value)} entries; at most {most} are allowed")
+        return []
+    return value
+
+
+_READERS: Final[Mapping[str, Callable[[str, Any, Problems, int], Any]]] = {
+    "actions": _read_actions,
+    "egress": _read_egress,
+    "retention_days": _read_days,
+}
+#: The names of the limits that can be changed.
+LIMITS: Final = tuple(_READERS)
 
 
 def _line(table: str, row: Any) -> bytes:

@@ -126,7 +126,12 @@ async def finish_connection(context: CommandContext, answer: ProviderAnswer, fin
     parts = open_parts(vault, row.tenant, row.name, row.version, row.sealed)
     try:
         issued = await context.code_exchange.redeem(
-            config, parts.parts, code=answer.code, verifier=verifier, redirect_uri=context.base_url + CALLBACK
+            row.tenant,
+            config,
+            parts.parts,
+            code=answer.code,
+            verifier=verifier,
+            redirect_uri=context.base_url + CALLBACK,
         )
     except (GrantRefused, TokenTrouble) as error:
         raise Conflict(f"the provider issued no token: {error}") from None

@@ -15,12 +15,14 @@ from detent.python.classes.compiled import CompiledClass
 from detent.python.classes.stages import Awaited, Sequence, StepTransactions, failed, sequence
 from detent.python.heroes import Heroes, Loader
 from detent.python.heroes import heroes as default_heroes
-from detent.python.registry import CodeKind, PythonRegistry
+from detent.python.registry import CodeKind, PythonRegistry, code_name
 from detent.python.registry import registry as default_registry
 from detent.run.call import StepCall
 from detent.run.outcomes import Fail, Outcome, Pause, Reattempt, StepError
+from detent.settings import DEFAULT_TENANT
 from detent.steps.protocol import Needs
 from detent.steps.user_code import CommitGuard, ThreadPool, is_cancelled, run_on_loop
+from detent.tenants.book import NOT_ALLOWED, UNCONFINED, TenantBook
 
 WALL: Final = SystemClock().wall
 #: A node without the code of a run retries it after this many seconds. By then another node may have claimed it.
@@ -46,8 +48,10 @@ class ClassExecutor:
         pool: ThreadPool | None = None,
         now: Callable[[], Instant] = WALL,
         transactions: StepTransactions | None = None,
+        tenants: TenantBook = UNCONFINED,
     ) -> None:
         self._find = registry.find
+        self._tenants = tenants
         self._heroes = heroes
         self._now = now
         self._pool = pool or ThreadPool()
@@ -57,8 +61,13 @@ class ClassExecutor:
         return _TRANSACTIONAL if step.config.get("transactional") else Needs.VIEW
 
     def begin(self, call: StepCall) -> Outcome | Coroutine[Any, Any, Outcome]:
-        known, view = self._find(call.parameters["workflow"]), call.view
+        name, view = call.parameters["workflow"], call.view
         assert view is not None
+        if (call.tenant != DEFAULT_TENANT or self._tenants.confines_default) and (
+            refused := self._tenants.refusal(call.tenant, code_name(name))
+        ):
+            return Fail(StepError(NOT_ALLOWED, refused), retry=False)
+        known = self._find(name)
         if known is None:
             return Reattempt(ELSEWHERE)
         if known.kind is not CodeKind.CHAIN:

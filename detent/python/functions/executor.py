@@ -25,17 +25,19 @@ from detent.python.functions.step_runner import StepRunner
 from detent.python.functions.workflow import FunctionWorkflow
 from detent.python.heroes import Heroes
 from detent.python.heroes import heroes as all_heroes
-from detent.python.registry import PythonRegistry
+from detent.python.registry import PythonRegistry, code_name
 from detent.python.registry import registry as all_workflows
 from detent.python.settings import DriftPolicy
 from detent.run.call import FunctionPort, RunView, StepCall
 from detent.run.outcomes import Continued, Done, Fail, Outcome, Pause, Skip, StepError, Suspend
 from detent.run.start import StartRequest
+from detent.settings import DEFAULT_TENANT
 from detent.steps.errors import InvalidParameters, Permanent
 from detent.steps.links import done_with
 from detent.steps.output import encode_output
 from detent.steps.protocol import Needs
 from detent.steps.user_code import error_message, exception_detail, failure_of
+from detent.tenants.book import NOT_ALLOWED, UNCONFINED, TenantBook
 from detent.values.fields import Fields, Problems
 
 # A durable function starts another run, or itself again, with the name of a workflow and its arguments.
@@ -87,7 +89,9 @@ class FunctionExecutor:
         heroes: Heroes = all_heroes,
         steps: StepRunner | None = None,
         strict: bool = False,
+        tenants: TenantBook = UNCONFINED,
     ) -> None:
+        self._tenants = tenants
         self._clock, self._registry, self._heroes = clock, registry, heroes
         self._steps = steps or StepRunner()
         self._is_strict = strict
@@ -97,6 +101,10 @@ class FunctionExecutor:
 
     def begin(self, call: StepCall) -> Outcome | Coroutine[Any, Any, Outcome]:
         name = call.parameters["workflow"]
+        if (call.tenant != DEFAULT_TENANT or self._tenants.confines_default) and (
+            refused := self._tenants.refusal(call.tenant, code_name(name))
+        ):
+            return Fail(StepError(NOT_ALLOWED, refused), retry=False)
         found = self._registry.find(name)
         if found is None or call.view is None:
             return Pause(f"this node has no durable function {name!r}")

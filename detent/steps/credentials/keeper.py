@@ -290,7 +290,7 @@ class CredentialKeeper:
         name = key[1]
         try:
             issued = await self._endpoint.renew(
-                found.kind, found.config, found.sealed.parts, found.sealed.refresh_token
+                key[0], found.kind, found.config, found.sealed.parts, found.sealed.refresh_token
             )
         except GrantRefused as error:
             await store.refuse_credential(*key, found.version, reason=str(error))

@@ -86,7 +86,8 @@ class AuthorizedAttempt:
         return redacted(outcome, self.opened.redactor)
 
     async def _send(self, request: HttpRequest, limit: int) -> ReceivedAnswer:
-        return await self._http.exchange(request, limit=limit, auth=RequestAuth(self.opened, self._auth))
+        auth = RequestAuth(self.opened, self._auth)
+        return await self._http.exchange(request, tenant=self._call.tenant, limit=limit, auth=auth)
 
     async def _renew(self) -> OpenedCredential | None:
         name = self.opened.name

@@ -46,24 +46,36 @@ class TokenEndpoint:
         self._limit = limit
 
     async def renew(
-        self, kind: CredentialKind, config: Mapping[str, Any], parts: Mapping[str, str], refresh_token: str | None
+        self,
+        tenant: int,
+        kind: CredentialKind,
+        config: Mapping[str, Any],
+        parts: Mapping[str, str],
+        refresh_token: str | None,
     ) -> IssuedTokens:
-        """Return new tokens of a grant. Raise GrantRefused or TokenTrouble."""
+        """Return new tokens of a grant of a tenant. Raise GrantRefused or TokenTrouble."""
         if kind is CredentialKind.OAUTH2_CLIENT:
             form = {"grant_type": "client_credentials", **config.get("parameters", {})}
             if "audience" in config:
                 form["audience"] = config["audience"]
             if config.get("scopes"):
                 form["scope"] = " ".join(config["scopes"])
-            found = await self._ask(config, parts, form, ())
+            found = await self._ask(tenant, config, parts, form, ())
             return found if found.life is not None else msgspec.structs.replace(found, life=_CLIENT_LIFE)
         if refresh_token is None:
             raise GrantRefused("its token has expired, and the provider issued no refresh token")
         form = {"grant_type": "refresh_token", "refresh_token": refresh_token}
-        return await self._ask(config, parts, form, (refresh_token,))
+        return await self._ask(tenant, config, parts, form, (refresh_token,))
 
     async def redeem(
-        self, config: Mapping[str, Any], parts: Mapping[str, str], *, code: str, verifier: str, redirect_uri: str
+        self,
+        tenant: int,
+        config: Mapping[str, Any],
+        parts: Mapping[str, str],
+        *,
+        code: str,
+        verifier: str,
+        redirect_uri: str,
     ) -> IssuedTokens:
         """Return the tokens of an authorization code. Raise GrantRefused or TokenTrouble."""
         form = {
@@ -72,10 +84,15 @@ class TokenEndpoint:
             "redirect_uri": redirect_uri,
             "code_verifier": verifier,
         }
-        return await self._ask(config, parts, form, (code, verifier))
+        return await self._ask(tenant, config, parts, form, (code, verifier))
 
     async def _ask(
-        self, config: Mapping[str, Any], parts: Mapping[str, str], form: dict[str, str], sent: tuple[str, ...]
+        self,
+        tenant: int,
+        config: Mapping[str, Any],
+        parts: Mapping[str, str],
+        form: dict[str, str],
+        sent: tuple[str, ...],
     ) -> IssuedTokens:
         headers = {"Content-Type": "application/x-www-form-urlencoded", "Accept": "application/json"}
         secret = parts.get("client_secret")
@@ -90,7 +107,7 @@ class TokenEndpoint:
         try:
             async with deadline:
                 request = build_prepared(written, new_id().hex(), 1)
-                answer = await self._http.exchange(request, limit=_LARGEST_ANSWER)
+                answer = await self._http.exchange(request, tenant=tenant, limit=_LARGEST_ANSWER)
         except Exception as error:  # noqa: BLE001 - every error has words
             message = failure_of_request(error, deadline, self._limit).error.message
             raise TokenTrouble(f"{url}: {message}") from None

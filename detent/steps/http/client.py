@@ -17,8 +17,11 @@ from aiohttp.abc import AbstractResolver
 from yarl import URL
 
 from detent.catalog.connections import EnvironmentConnections, NamedConnection
-from detent.steps.egress import EgressGuard, EgressPolicy
-from detent.steps.http.step import HttpSettings, open_session
+from detent.steps.egress import EgressGuard, EgressPolicy, TenantEgress
+from detent.steps.errors import Permanent
+from detent.steps.http.step import HttpSettings, Sessions
+from detent.tenants.book import NOT_ALLOWED, UNCONFINED, TenantBook
+from detent.tenants.limits import CONNECTION_PREFIX
 from detent.vault.secrets import SecretOpener
 
 REQUEST_SECONDS: Final = 30.0
@@ -27,9 +30,9 @@ REQUEST_SECONDS: Final = 30.0
 class GuardedHttp:
     """Sends requests of actions. `async with context.http.get(url) as response:` closes the response at its end."""
 
-    def __init__(self, session: aiohttp.ClientSession, guard: EgressGuard) -> None:
-        self._session = session
-        self._guard = guard
+    def __init__(self, sessions: Sessions, tenant: int) -> None:
+        self._sessions = sessions
+        self._tenant = tenant
 
     @asynccontextmanager
     async def request(
@@ -51,19 +54,20 @@ class GuardedHttp:
         if json is not None:
             data = msgspec.json.encode(json)
             sent.setdefault("Content-Type", "application/json")
-        self._guard.check_host(target.host or "", target.port or 0)
-        with self._guard.towards(target.host or ""):
-            response = await self._session.request(
-                method,
-                target,
-                params=params,
-                headers=sent,
-                data=data,
-                allow_redirects=False,
-                timeout=aiohttp.ClientTimeout(total=timeout),
-            )
-        async with response:
-            yield response
+        with self._sessions.lease(self._tenant) as session:
+            session.guard.check_host(target.host or "", target.port or 0)
+            with session.guard.towards(target.host or ""):
+                response = await session.client.request(
+                    method,
+                    target,
+                    params=params,
+                    headers=sent,
+                    data=data,
+                    allow_redirects=False,
+                    timeout=aiohttp.ClientTimeout(total=timeout),
+                )
+            async with response:
+                yield response
 
     def get(self, url: str, **options: Any) -> Any:
         return self.request("GET", url, **options)
@@ -84,7 +88,7 @@ class GuardedHttp:
 class ActionServices:
     """What actions use of their node: named connections, and sockets behind the egress guard.
 
-    It owns the session of their HTTP client, which is opened when it is first used.
+    It owns the sessions of their HTTP client, which are opened when they are first used.
     """
 
     def __init__(
@@ -95,31 +99,30 @@ class ActionServices:
         connections: EnvironmentConnections | None = None,
         resolver: AbstractResolver | None = None,
         secrets: SecretOpener | None = None,
+        tenants: TenantBook = UNCONFINED,
     ) -> None:
         self.secrets = secrets
-        self.policy = policy or EgressPolicy()
         self.connections = connections or EnvironmentConnections()
-        self._guard = EgressGuard(self.policy)
-        self._settings = settings or HttpSettings()
-        self._resolver = resolver
-        self._session: aiohttp.ClientSession | None = None
+        self._tenants = tenants
+        self._egress = TenantEgress(policy or EgressPolicy(), tenants)
+        self._sessions = Sessions(self._egress, settings or HttpSettings(), resolver)
 
-    def connection(self, name: str) -> NamedConnection:
-        """Return what the operator has set of a connection."""
+    def connection(self, name: str, *, tenant: int, connector: str) -> NamedConnection:
+        """Return what the operator has set of a connection. Raise Permanent if the tenant may not use it: that of the
+        connector whose action it calls is allowed with the action."""
+        refused = None if name == connector else self._tenants.refusal(tenant, CONNECTION_PREFIX + name)
+        if refused is not None:
+            raise Permanent(refused, code=NOT_ALLOWED)
         return self.connections.named(name)
 
-    def http(self) -> GuardedHttp:
-        """Return the HTTP client, on the running loop."""
-        if self._session is None:
-            self._session = open_session(self._settings, self._guard, self._resolver)
-        return GuardedHttp(self._session, self._guard)
+    def http(self, tenant: int) -> GuardedHttp:
+        """Return the HTTP client of a tenant, on the running loop."""
+        return GuardedHttp(self._sessions, tenant)
 
-    def connect(self, host: str, port: int, timeout: float) -> socket.socket:
+    def connect(self, tenant: int, host: str, port: int, timeout: float) -> socket.socket:
         """Return a connected socket. Raise EgressDenied or OSError."""
-        return self._guard.connect(host, port, timeout)
+        return EgressGuard(self._egress.of(tenant)).connect(host, port, timeout)
 
     async def close(self) -> None:
         """Close the connections of the HTTP client."""
-        session, self._session = self._session, None
-        if session is not None:
-            await session.close()
+        await self._sessions.close()

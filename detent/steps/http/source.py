@@ -19,6 +19,7 @@ from detent.steps.egress import EgressPolicy
 from detent.steps.http.request import build_prepared
 from detent.steps.http.response import HttpAnswer
 from detent.steps.http.step import HttpExecutor, HttpSettings, failure_of_request, tls_context
+from detent.tenants.book import UNCONFINED, TenantBook
 from detent.values.limits import IMPORT_LIMIT
 from detent.vault.secrets import UNAVAILABLE, SecretUnavailable
 
@@ -55,23 +56,26 @@ class OperatorJson:
 class HttpSource:
     """A ConnectorSource that sends requests as steps do, behind the egress guard."""
 
-    def __init__(self, policy: EgressPolicy, settings: HttpSettings | None = None) -> None:
+    def __init__(
+        self, policy: EgressPolicy, settings: HttpSettings | None = None, tenants: TenantBook = UNCONFINED
+    ) -> None:
         self._policy = policy
         self._settings = settings
+        self._tenants = tenants
 
-    async def document(self, url: str) -> bytes:
-        answer = await self._send(WrittenRequest("GET", url, {"Accept": "application/json, */*"}, None))
+    async def document(self, tenant: int, url: str) -> bytes:
+        answer = await self._send(tenant, WrittenRequest("GET", url, {"Accept": "application/json, */*"}, None))
         if answer.truncated or answer.body is None:
             raise InvalidInput(f"{url} answered no document, or more than {IMPORT_LIMIT // 1024 // 1024} MB")
         return bytes(answer.body) if isinstance(answer.body, msgspec.Raw) else answer.body.encode()
 
-    async def tools(self, url: str, token: str | None) -> ToolList:
+    async def tools(self, tenant: int, url: str, token: str | None) -> ToolList:
         headers = {"Content-Type": "application/json", "Accept": mcp.ACCEPT, mcp.VERSION_HEADER: mcp.PROTOCOL_VERSION}
         if token:
             headers["Authorization"] = f"Bearer {token}"
 
         async def ask(message: dict[str, Any]) -> HttpAnswer:
-            return await self._send(WrittenRequest("POST", url, headers, msgspec.json.encode(message)))
+            return await self._send(tenant, WrittenRequest("POST", url, headers, msgspec.json.encode(message)))
 
         try:
             opened = await ask(mcp.initialize())
@@ -92,14 +96,14 @@ class HttpSource:
         title = about.get("title") or about.get("name") if isinstance(about, dict) else None
         return ToolList(title if isinstance(title, str) else None, tools)
 
-    async def _send(self, request: WrittenRequest) -> HttpAnswer:
+    async def _send(self, tenant: int, request: WrittenRequest) -> HttpAnswer:
         """Return the answer. Raise InvalidInput if there is none, or if it is an error."""
-        http = HttpExecutor(self._policy, self._settings)
+        http = HttpExecutor(self._policy, self._settings, tenants=self._tenants)
         deadline = asyncio.timeout(_TIMEOUT)
         try:
             async with deadline:
                 prepared = build_prepared(request, new_id().hex(), 1)
-                answer = (await http.exchange(prepared, limit=IMPORT_LIMIT)).stored()
+                answer = (await http.exchange(prepared, tenant=tenant, limit=IMPORT_LIMIT)).stored()
         except Exception as error:  # noqa: BLE001 - every error has words
             failure: Fail = failure_of_request(error, deadline, _TIMEOUT)
             raise InvalidInput(f"{request.url} cannot be read: {failure.error.message}") from None

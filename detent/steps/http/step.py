@@ -10,7 +10,8 @@ import asyncio
 import functools
 import os
 import ssl
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Final, Protocol
@@ -26,15 +27,16 @@ from detent.graph.model import Step, StepKind
 from detent.instant import Instant
 from detent.run.call import StepCall
 from detent.run.outcomes import Fail, Outcome, StepError
-from detent.steps.egress import EgressGuard, EgressPolicy, GuardedResolver
+from detent.steps.egress import EgressGuard, EgressPolicy, GuardedResolver, TenantEgress
 from detent.steps.errors import CredentialProblem, EgressDenied
 from detent.steps.http.request import FOLLOWING_METHODS, HttpRequest, InvalidHttpRequest, build_request
 from detent.steps.http.response import NO_ANSWER, BadAnswer, ReceivedAnswer, outcome_of, read_answer
 from detent.steps.protocol import Needs
+from detent.tenants.book import UNCONFINED, TenantBook
 from detent.values.limits import BODY_LIMIT
 from detent.vault.hosts import HostRules, rule_of
 
-__all__ = ["HttpExecutor", "HttpSettings", "failure_of_request"]
+__all__ = ["HttpExecutor", "HttpSettings", "Sessions", "failure_of_request"]
 
 # The only HTTP client of Detent's steps: aiohttp behind the egress guard.
 #
@@ -44,6 +46,8 @@ __all__ = ["HttpExecutor", "HttpSettings", "failure_of_request"]
 _MOST_INFORMATIONAL_ANSWERS: Final = 16
 _LONGEST_HEADER_LINE: Final = 8190
 _MOST_HEADERS: Final = 128
+#: How many sessions of tenants with an egress list of their own are open at once, unless more are in use.
+_MOST_SESSIONS: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +90,64 @@ def open_session(
         max_field_size=_LONGEST_HEADER_LINE,
         max_headers=_MOST_HEADERS,
     )
+
+
+class GuardedSession:
+    """A session behind the guard of one egress policy, and how many requests use it now."""
+
+    def __init__(self, client: aiohttp.ClientSession, guard: EgressGuard) -> None:
+        self.client = client
+        self.guard = guard
+        self.used = 0
+
+
+class Sessions:
+    """The sessions of the HTTP client, one for each egress policy: a connection that one tenant may open is not used
+    for another that may not. They are opened when they are first used; the oldest idle ones are closed."""
+
+    def __init__(self, egress: TenantEgress, settings: HttpSettings, resolver: AbstractResolver | None) -> None:
+        self.egress = egress
+        self._settings = settings
+        self._resolver = resolver
+        self._open: dict[EgressPolicy, GuardedSession] = {}
+        self._usual: GuardedSession | None = None  # of the policy of the installation
+        self._closing: set[asyncio.Task[None]] = set()
+
+    @contextmanager
+    def lease(self, tenant: int) -> Iterator[GuardedSession]:
+        """Yield the session of a tenant. It stays open until the end of the block."""
+        policy = self.egress.of(tenant)
+        if policy is self.egress.policy:
+            found = self._usual = self._usual or self._made(policy)
+        else:
+            kept = self._open.pop(policy) if policy in self._open else None
+            found = self._open[policy] = self._made(policy) if kept is None else kept
+            self._close_idle()
+        found.used += 1
+        try:
+            yield found
+        finally:
+            found.used -= 1
+
+    async def close(self) -> None:
+        """Close all connections."""
+        sessions = [*self._open.values(), *([self._usual] if self._usual is not None else [])]
+        self._open.clear()
+        self._usual = None
+        await asyncio.gather(*(one.client.close() for one in sessions), *self._closing)
+
+    def _close_idle(self) -> None:
+        """Close the sessions that were used longest ago, as far as no request uses them."""
+        surplus = len(self._open) - _MOST_SESSIONS
+        idle = [policy for policy, one in self._open.items() if not one.used]
+        for policy in idle[: max(0, surplus)]:
+            closing = asyncio.get_running_loop().create_task(self._open.pop(policy).client.close())
+            self._closing.add(closing)
+            closing.add_done_callback(self._closing.discard)
+
+    def _made(self, policy: EgressPolicy) -> GuardedSession:
+        guard = EgressGuard(policy)
+        return GuardedSession(open_session(self._settings, guard, self._resolver), guard)
 
 
 def tls_context(ca_file: Path | None) -> ssl.SSLContext:
@@ -164,7 +226,7 @@ class RequestAuthorizer(Protocol):
 
 
 class HttpExecutor:
-    """Sends requests under an egress policy. It owns one pool of connections; `wall` is for dated Retry-After.
+    """Sends requests under the egress policies of tenants. It owns their connections; `wall` is for dated Retry-After.
 
     `authorizer` is what sends requests with a credential; without it such steps fail."""
 
@@ -177,12 +239,11 @@ class HttpExecutor:
         *,
         wall: Callable[[], Instant] | None = None,
         resolver: AbstractResolver | None = None,
+        tenants: TenantBook = UNCONFINED,
     ) -> None:
-        self._guard = EgressGuard(policy or EgressPolicy())
         self._settings = settings or HttpSettings()
         self.wall = wall or SystemClock().wall
-        self._resolver = resolver
-        self._session: aiohttp.ClientSession | None = None
+        self._sessions = Sessions(TenantEgress(policy or EgressPolicy(), tenants), self._settings, resolver)
         self.authorizer: RequestAuthorizer | None = None
 
     def needs(self, step: Step) -> Needs:
@@ -195,9 +256,7 @@ class HttpExecutor:
         """Close all connections."""
         if self.authorizer is not None:
             await self.authorizer.close()
-        session, self._session = self._session, None
-        if session is not None:
-            await session.close()
+        await self._sessions.close()
 
     async def _attempt(self, call: StepCall) -> Outcome:
         limit = self.limit_of(call)
@@ -208,7 +267,7 @@ class HttpExecutor:
                 credential = call.parameters.get("credential")
                 if credential is not None:
                     return await self._authorized(call, credential, request)
-                found = await self.exchange(request)
+                found = await self.exchange(request, tenant=call.tenant)
                 return outcome_of(found.stored(), found.request, found.remark, found.wait)
         except CredentialProblem as problem:
             return problem.outcome
@@ -226,38 +285,37 @@ class HttpExecutor:
         return self._settings.default_timeout if call.timeout is None else call.timeout
 
     async def exchange(
-        self, request: HttpRequest, *, limit: int = BODY_LIMIT, auth: HopAuth | None = None
+        self, request: HttpRequest, *, tenant: int, limit: int = BODY_LIMIT, auth: HopAuth | None = None
     ) -> ReceivedAnswer:
-        """Send a request, follow its redirects, and return the final answer. Of its body at most `limit` bytes are
-        read. `auth` authenticates each hop."""
-        if self._session is None:
-            self._session = open_session(self._settings, self._guard, self._resolver)
-        for _ in range(MOST_REDIRECTS):
-            response = await self._send(self._session, request, auth)
+        """Send a request of a tenant, follow its redirects, and return the final answer. Of its body at most `limit`
+        bytes are read. `auth` authenticates each hop."""
+        with self._sessions.lease(tenant) as session:
+            for _ in range(MOST_REDIRECTS):
+                response = await self._send(session, request, auth)
+                try:
+                    following = _following(request, response)
+                    if not isinstance(following, HttpRequest):
+                        return await self._read(request, response, following, limit)
+                finally:
+                    response.release()
+                request = following
+            response = await self._send(session, request, auth)
             try:
-                following = _following(request, response)
-                if not isinstance(following, HttpRequest):
-                    return await self._read(request, response, following, limit)
+                return await self._read(request, response, f" after {MOST_REDIRECTS} redirects", limit)
             finally:
                 response.release()
-            request = following
-        response = await self._send(self._session, request, auth)
-        try:
-            return await self._read(request, response, f" after {MOST_REDIRECTS} redirects", limit)
-        finally:
-            response.release()
 
     async def _send(
-        self, session: aiohttp.ClientSession, request: HttpRequest, auth: HopAuth | None
+        self, session: GuardedSession, request: HttpRequest, auth: HopAuth | None
     ) -> aiohttp.ClientResponse:
         if auth is not None:
             request = auth.authorize(request)
         target = request.target
         if request.bound:
             _check_bound(request)
-        self._guard.check_host(target.host, target.port)
-        with self._guard.towards(target.host):
-            return await session.request(
+        session.guard.check_host(target.host, target.port)
+        with session.guard.towards(target.host):
+            return await session.client.request(
                 request.method, target.url, headers=request.headers, data=request.body, allow_redirects=False
             )
 

@@ -25,6 +25,7 @@ import msgspec
 from detent.catalog.connections import MISSING, NamedConnection
 from detent.run.initiator import Principal
 from detent.run.outcomes import Outcome
+from detent.settings import DEFAULT_TENANT
 from detent.steps.action_context import ActionContext
 from detent.steps.arguments import Signature, innermost, read_signature
 from detent.steps.egress import EgressPolicy
@@ -130,7 +131,7 @@ class _Port:
     def __init__(self, channel: socket.socket, call: frames.IsolatedCall, policy: EgressPolicy) -> None:
         self._channel = channel
         self._call = call
-        self._services = ActionServices(policy)
+        self._services = ActionServices(policy.narrowed(call.egress, is_guest=call.is_guest))
 
     async def awaited(self, code: Callable[[], Any]) -> Any:
         """Await the action, then close the connections of its HTTP client."""
@@ -167,10 +168,10 @@ class _Port:
         return self.secret(name)
 
     def http(self) -> GuardedHttp:
-        return self._services.http()
+        return self._services.http(DEFAULT_TENANT)  # its policy is that of the tenant
 
     def connect(self, host: str, port: int, timeout: float) -> socket.socket:
-        return self._services.connect(host, port, timeout)
+        return self._services.connect(DEFAULT_TENANT, host, port, timeout)
 
     def _send(self, kind: bytes, value: Any) -> None:
         self._channel.sendall(frames.frame(kind, msgspec.json.encode(value)))

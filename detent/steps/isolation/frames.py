@@ -50,7 +50,8 @@ class IsolatedCall(msgspec.Struct):
     """What a process is asked to do: call a function of a module with the `with` of a step.
 
     `context` has the facts of the attempt, if the function takes them. `connections` has the parts of the connection
-    of its connector, and of the one that the step names: the process knows no others.
+    of its connector, and of the one that the step names: the process knows no others. `egress` is what the tenant may
+    reach, `None` for all that the installation allows, and a guest is another tenant than the first.
     """
 
     module: str
@@ -58,6 +59,8 @@ class IsolatedCall(msgspec.Struct):
     given: msgspec.Raw
     connections: dict[str, dict[str, str]]
     context: dict[str, Any] | None = None
+    egress: tuple[str, ...] | None = None
+    is_guest: bool = False
 
 
 class IsolatedResult(msgspec.Struct, omit_defaults=True):

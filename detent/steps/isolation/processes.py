@@ -22,11 +22,13 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from detent.run.outcomes import Fail, Outcome, StepError
+from detent.settings import DEFAULT_TENANT
 from detent.steps.action_context import ActionContext, encode_detail
 from detent.steps.actions import Action, Isolation
 from detent.steps.egress import EgressPolicy
 from detent.steps.isolation import frames
 from detent.steps.live_attempt import LiveAttempt
+from detent.tenants.book import UNCONFINED, TenantBook
 
 #: How many processes of attempts a node has at once.
 MOST_ATTEMPTS: Final = 16
@@ -214,9 +216,15 @@ class Processes:
     """Runs isolated actions. It owns the zygote, which is started when it is first needed, and the idle processes of
     the pool. `modules` returns the modules that the zygote loads."""
 
-    def __init__(self, modules: Callable[[], Iterable[str]], policy: EgressPolicy | None = None) -> None:
+    def __init__(
+        self,
+        modules: Callable[[], Iterable[str]],
+        policy: EgressPolicy | None = None,
+        tenants: TenantBook = UNCONFINED,
+    ) -> None:
         self._modules = modules
         self._policy = policy or EgressPolicy()
+        self._tenants = tenants
         self._places = asyncio.Semaphore(MOST_ATTEMPTS)
         self._starting = asyncio.Lock()
         self._zygote: _Zygote | None = None
@@ -240,7 +248,8 @@ class Processes:
             is_reusable = False
             try:
                 live.begins()
-                outcome = await self._exchange(process, _encode(action, given, live.context, connections), live)
+                egress = self._tenants.limits(live.tenant).egress
+                outcome = await self._exchange(process, _encode(action, given, live, connections, egress), live)
                 is_reusable = action.isolation is Isolation.POOL and not process.death.done()
             except frames.BadFrame as error:
                 return Fail(StepError("process_died", f"the process of the action was killed: {error}"))
@@ -316,8 +325,10 @@ def use_of(action: Action) -> tuple[str, int]:
     return action.described.connector, action.memory
 
 
-def _encode(action: Action, given: Any, context: ActionContext | None, connections: Connections) -> bytes:
-    facts = None
+def _encode(
+    action: Action, given: Any, live: LiveAttempt, connections: Connections, egress: tuple[str, ...] | None
+) -> bytes:
+    facts, context = None, live.context
     if context is not None:
         facts = {
             "run_id": context.run_id,
@@ -336,6 +347,8 @@ def _encode(action: Action, given: Any, context: ActionContext | None, connectio
         msgspec.Raw(msgspec.json.encode(given)),
         connections,
         facts,
+        egress,
+        live.tenant != DEFAULT_TENANT,
     )
     return msgspec.json.encode(call)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from detent.run.journal import NO_DATA, Entry
 from detent.run.stage import stage_kind
@@ -196,11 +196,19 @@ class MemoryCommandStore(MemoryTables):
         ]
         return found[:limit]
 
-    async def prune(self, *, before: int, statuses: Collection[str], limit: int) -> int:
+    async def prune(self, *, before: int, statuses: Collection[str], limit: int, spared: Collection[int] = ()) -> int:
+        return self._prune(
+            lambda row: row.status in statuses and row.new.tenant not in spared, before=before, limit=limit
+        )
+
+    async def prune_tenant(self, tenant: int, *, before: int, limit: int) -> int:
+        return self._prune(lambda row: row.new.tenant == tenant, before=before, limit=limit)
+
+    def _prune(self, wanted: Callable[[StoredRun], bool], *, before: int, limit: int) -> int:
         old = [
             row.new.id
             for row in self.table.values()
-            if row.status in statuses
+            if wanted(row)
             and row.ended_at is not None
             and row.ended_at < before
             and not row.is_open()

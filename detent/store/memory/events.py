@@ -31,7 +31,11 @@ class MemoryEvents(MemoryTables):
 
     async def take_events(self, *, limit: int, lease: float) -> list[EventRow]:
         now = self.clock.wall()
-        due = [row for row in self.events.values() if row.until is not None and not is_left_alone(row.until, now)]
+        due = [
+            row
+            for row in self.events.values()
+            if row.until is not None and not is_left_alone(row.until, now) and not self.is_suspended(row.tenant)
+        ]
         taken = sorted(due, key=lambda row: (row.until or 0, row.id))[:limit]
         for row in taken:
             self.events[row.id] = row._replace(until=now + micros(lease))

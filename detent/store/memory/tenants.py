@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from detent.store.memory.tables import MemoryTables
-from detent.store.tenants import Owned, TenantRow, TenantStatus
+from detent.store.tenants import EditSettings, Owned, TenantRow, TenantStatus
 
 _TABLES: Final = ("alert", "api_key", "dead_letter", "firing", "journal", "run", "trigger", "workflow")
 
@@ -44,13 +44,16 @@ class MemoryTenants(MemoryTables):
         rows = sorted(self.tenants_by_id.values(), key=lambda row: row.name)
         return [row for row in rows if row.name > (after or "")][:limit]
 
+    async def limited_tenants(self) -> list[TenantRow]:
+        return [row for row in self.tenants_by_id.values() if row.settings is not None]
+
     async def change_tenant(
-        self, tenant: int, *, status: TenantStatus | None = None, settings: str | None = None
+        self, tenant: int, *, status: TenantStatus | None = None, edit: EditSettings | None = None
     ) -> TenantRow | None:
         row = self.tenants_by_id.get(tenant)
         if row is None:
             return None
-        row = row._replace(status=status or row.status, settings=row.settings if settings is None else settings)
+        row = row._replace(status=status or row.status, settings=row.settings if edit is None else edit(row.settings))
         self.tenants_by_id[tenant] = row
         self.new_stamp()
         return row

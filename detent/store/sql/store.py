@@ -230,6 +230,7 @@ class SqlStore:
         self.add_tenant = tenants.add_tenant
         self.tenant = tenants.tenant
         self.tenants = tenants.tenants
+        self.limited_tenants = tenants.limited_tenants
         self.change_tenant = tenants.change_tenant
         self.owned_tables = tenants.owned_tables
         self.owned_rows = tenants.owned_rows
@@ -284,6 +285,7 @@ class SqlStore:
         self.change_setting = maintenance.change_setting
         self.orphans = maintenance.orphans
         self.prune = maintenance.prune
+        self.prune_tenant = maintenance.prune_tenant
         self.compact = maintenance.compact
         self.tidy = maintenance.tidy
         self.examine = maintenance.examine

@@ -442,6 +442,19 @@ class SharedNodeVerbs(NodeStore):
 RunPlace = tuple[int, bytes]
 
 
+class PruneScope(NamedTuple):
+    """Which ended runs a prune looks at: those with a status and not of the tenants in `spared`, oldest end first. Or
+    those of a tenant, oldest id first."""
+
+    status: str = ""
+    spared: tuple[int, ...] = ()
+    tenant: int | None = None
+
+    @property
+    def key(self) -> str | int:
+        return self.status if self.tenant is None else self.tenant
+
+
 class PruneWindow(NamedTuple):
     """The result of a look at some ended runs. `last`: the last of them, or `None` if there are no more behind it.
     `drafts`: the drafts that were run, as (workflow, version) of the deleted runs."""
@@ -456,7 +469,7 @@ class SharedMaintenance(MaintenanceStore, ABC):
 
     def __init__(self, access: SqlAccess) -> None:
         self._access = access
-        self._walked: dict[str, RunPlace] = {}  # by status: the next call of `prune` looks behind it
+        self._walked: dict[str | int, RunPlace] = {}  # by status or tenant: the next prune looks behind it
 
     async def now(self) -> int:
         return await self._access.now()
@@ -474,26 +487,34 @@ class SharedMaintenance(MaintenanceStore, ABC):
     async def change_setting(self, name: str, value: str) -> None:
         await self._access.execute(statements.CHANGE_SETTING, {"name": name, "new_value": value})
 
-    async def prune(self, *, before: int, statuses: Collection[str], limit: int) -> int:
+    async def prune(self, *, before: int, statuses: Collection[str], limit: int, spared: Collection[int] = ()) -> int:
         count = 0
         for status in map(str, statuses):
-            window: PruneWindow | None = None
-            while count < limit and (window is None or not window.deleted):
-                behind = self._walked.get(status, (0, NO_ID))
-                window = await self._prune_window(status, before, behind, limit - count)
-                count += window.deleted
-                await self._drop_stored_drafts(window.drafts)
-                if window.last is None:
-                    self._walked.pop(status, None)
-                    break
-                self._walked[status] = window.last
+            count += await self._prune(PruneScope(status, tuple(spared)), before, limit - count)
+        return count
+
+    async def prune_tenant(self, tenant: int, *, before: int, limit: int) -> int:
+        return await self._prune(PruneScope(tenant=tenant), before, limit)
+
+    async def _prune(self, scope: PruneScope, before: int, limit: int) -> int:
+        count = 0
+        window: PruneWindow | None = None
+        while count < limit and (window is None or not window.deleted):
+            behind = self._walked.get(scope.key, (0, NO_ID))
+            window = await self._prune_window(scope, before, behind, limit - count)
+            count += window.deleted
+            await self._drop_stored_drafts(window.drafts)
+            if window.last is None:
+                self._walked.pop(scope.key, None)
+                break
+            self._walked[scope.key] = window.last
         return count
 
     @abstractmethod
-    async def _prune_window(self, status: str, before: int, behind: RunPlace, size: int) -> PruneWindow:
-        """Look at up to `size` runs with that status that ended before `before`, and delete those without open parent.
+    async def _prune_window(self, scope: PruneScope, before: int, behind: RunPlace, size: int) -> PruneWindow:
+        """Look at up to `size` runs of the scope that ended before `before`, and delete those without open parent.
 
-        The runs are those behind that place, oldest end first."""
+        The runs are those behind that place, in the order of the scope."""
 
     async def close(self) -> None:
         await self._access.close()

@@ -1,10 +1,11 @@
-"""Routes of tenants: create, list, suspend, resume, export and delete them."""
+"""Routes of tenants: create, list, change, suspend, resume, export and delete them."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
-from litestar import Response, delete, get, post
+from litestar import Response, delete, get, patch, post
+from litestar.openapi.spec import OpenAPIType, Schema
 from litestar.params import FromPath
 from litestar.response import Stream
 
@@ -29,16 +30,31 @@ from detent.api.request import (
     refuse_if_any,
     tenant_of,
 )
-from detent.commands.identity.tenants import LONGEST_NAME
+from detent.commands.identity.tenants import LIMITS, LONGEST_NAME
 from detent.documents.answers import Many, One
 from detent.documents.keys import DeletedTenant, TenantDocument
 from detent.instant import as_datetime
 from detent.store.tenants import TenantRow
+from detent.tenants.limits import MOST_DAYS, read_limits
 
 BASE: Final = "/api/v1/tenants"
 _TAGS: Final = ["tenants"]
 _MESSAGE: Final = "the tenant cannot be created"
-_EXAMPLE: Final[dict[str, Any]] = {"name": "shop", "status": "active", "created_at": "2026-02-22T10:00:00Z"}
+_NOT_CHANGED: Final = "the tenant cannot be changed"
+_LIMITS: Final[dict[str, Any]] = {"actions": ["slack.*"], "egress": ["api.example.com"], "retention_days": 30}
+_EXAMPLE: Final[dict[str, Any]] = {
+    "name": "shop",
+    "status": "active",
+    "created_at": "2026-02-22T10:00:00Z",
+    **_LIMITS,
+}
+_TEXTS: Final = Schema(type=[OpenAPIType.ARRAY, OpenAPIType.NULL], items=TEXT)
+_DAYS: Final = Schema(type=[OpenAPIType.INTEGER, OpenAPIType.NULL], minimum=1, maximum=MOST_DAYS)
+_CHANGES: Final = takes(
+    record_schema({"actions": _TEXTS, "egress": _TEXTS, "retention_days": _DAYS}),
+    _LIMITS,
+    required=True,
+)
 _NEW: Final = takes(record_schema({"name": TEXT}, required=["name"]), {"name": "shop"}, required=True)
 _ANSWER: Final = answers(200, One[TenantDocument], "The tenant.", {"data": _EXAMPLE})
 JSON_LINES: Final = "application/x-ndjson"
@@ -95,6 +111,23 @@ async def create_tenant(request: AnyRequest) -> TenantAnswer:
     name = fields.text("name", most=LONGEST_NAME)
     refuse_if_any(fields.problems, _MESSAGE)
     return _answer(await commands(request).tenants.create(name or ""), 201)
+
+
+@patch(
+    BASE + "/{tenant:str}",
+    tags=_TAGS,
+    summary="Change a tenant",
+    operation_class=operation(body=_CHANGES),
+    responses={**_ANSWER, **refusals(400, 403, 404, 413)},
+)
+async def change_tenant(request: AnyRequest, tenant: FromPath[str]) -> TenantAnswer:
+    """Change what a tenant may do. A list is replaced, null is the default, and what is not sent stays.
+
+    `actions` allows more than `core.` actions, http steps and its own connectors: names (`billing.charge`), patterns
+    (`slack.*`), workflow classes and functions (`workflow:Invoice`), named connections (`connection:reports`), or `*`.
+    `egress` are the only hosts and networks that its steps may reach, as far as the installation allows them."""
+    fields = await read_fields(request, *LIMITS, message=_NOT_CHANGED)
+    return _answer(await commands(request).tenants.change(tenant, fields.values))
 
 
 @post(
@@ -163,7 +196,24 @@ def _answer(row: TenantRow, status: int = 200) -> TenantAnswer:
 
 def _document(row: TenantRow) -> TenantDocument:
     created = None if row.created_at is None else as_datetime(row.created_at)
-    return TenantDocument(name=row.name, status=row.status, created_at=created)
+    limits = read_limits(row.settings)
+    return TenantDocument(
+        name=row.name,
+        status=row.status,
+        created_at=created,
+        actions=None if limits.actions is None else list(limits.actions),
+        egress=None if limits.egress is None else list(limits.egress),
+        retention_days=limits.retention_days,
+    )
 
 
-ROUTES = [list_tenants, get_tenant, create_tenant, suspend_tenant, resume_tenant, export_tenant, delete_tenant]
+ROUTES = [
+    list_tenants,
+    get_tenant,
+    create_tenant,
+    change_tenant,
+    suspend_tenant,
+    resume_tenant,
+    export_tenant,
+    delete_tenant,
+]

@@ -1,8 +1,9 @@
-"""`detent tenants create|list|show|suspend|resume|export|delete`: the tenants of an installation."""
+"""`detent tenants create|list|show|set|suspend|resume|export|delete`: the tenants of an installation."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from itertools import islice
 from typing import Annotated, Any, Final
 
@@ -13,8 +14,13 @@ from detent.cli.client import Document, open_client
 from detent.cli.options import Database, Json, Url, Yes, settings_of
 from detent.cli.output.terminal import Column, ago, confirm, faint, out, print_json, show_table
 from detent.client.identity import tenants
+from detent.errors import InvalidInput
 
 _COLUMNS: Final = (Column("tenant"), Column("status"), Column("created"))
+_LIMITS: Final = ("actions", "egress", "retention_days")
+_NONE: Final = "none"
+_ROOT: Final = "default"
+_AS_INSTALLED: Final = "as the installation says"
 Name = Annotated[str, typer.Argument(help="The name of a tenant.")]
 
 
@@ -39,8 +45,49 @@ def list_tenants(
 
 
 def show_tenant(name: Name, as_json: Json = False, url: Url = None, database: Database = None) -> None:
-    """Show a tenant."""
-    _change(tenants.get(name), "tenant", as_json, url, database)
+    """Show a tenant and what it may do."""
+    with open_client(settings_of(database_url=database), url, makes_database=True) as client:
+        _show(client.ask(tenants.get(name)), "tenant", as_json)
+
+
+def set_tenant(
+    name: Name,
+    allow: Annotated[
+        list[str] | None, typer.Option(help="Allow billing.charge, slack.*, workflow:NAME, connection:NAME or *.")
+    ] = None,
+    forbid: Annotated[list[str] | None, typer.Option(help="Remove what was allowed.")] = None,
+    egress: Annotated[
+        list[str] | None, typer.Option(help="Let steps reach this host or network, and no others; 'none' for none.")
+    ] = None,
+    no_egress: Annotated[list[str] | None, typer.Option(help="Remove a host or network from that list.")] = None,
+    retention_days: Annotated[
+        int | None, typer.Option(help="Store ended runs for so many days, whatever the installation says.")
+    ] = None,
+    default: Annotated[
+        list[str] | None, typer.Option(help="Restore the default: of actions, egress or retention_days.")
+    ] = None,
+    as_json: Json = False,
+    url: Url = None,
+    database: Database = None,
+) -> None:
+    """Change what a tenant may do. Nodes count with it within two seconds."""
+    reset = [word.replace("-", "_") for word in default or ()]
+    unknown = [word for word in reset if word not in _LIMITS]
+    if unknown:
+        raise InvalidInput(f"--default {unknown[0]!r} is not one of {', '.join(_LIMITS)}")
+    with open_client(settings_of(database_url=database), url, makes_database=True) as client:
+        known = client.ask(tenants.get(name))
+        changes: dict[str, Any] = dict.fromkeys(reset)
+        if allow or forbid:
+            changes["actions"] = _edited(known["actions"], allow, forbid)
+        if egress or no_egress:
+            added = [one for one in egress or () if one != _NONE]
+            changes["egress"] = _edited(None if egress == [_NONE] else known["egress"], added, no_egress)
+        if retention_days is not None:
+            changes["retention_days"] = retention_days
+        if not changes:
+            raise InvalidInput("nothing to set; write --allow, --forbid, --egress, --no-egress, --retention-days")
+        _show(client.ask(tenants.change(name, **changes)), "changed", as_json)
 
 
 def suspend_tenant(name: Name, as_json: Json = False, url: Url = None, database: Database = None) -> None:
@@ -81,6 +128,29 @@ def _change(call: Any, word: str, as_json: bool, url: str | None, database: str 
     out.print(f"{word}  {found['name']}  {found['status']}")
 
 
+def _edited(known: list[str] | None, added: Sequence[str] | None, removed: Sequence[str] | None) -> list[str]:
+    """Return a list with some entries more, and without others. Raise InvalidInput if one of these is not in it."""
+    whole = list(dict.fromkeys((*(known or ()), *(added or ()))))
+    for one in removed or ():
+        if one not in whole:
+            raise InvalidInput(f"{one!r} is not in the list; it has {', '.join(whole) or 'nothing'}")
+        whole.remove(one)
+    return whole
+
+
+def _show(found: Document, word: str, as_json: bool) -> None:
+    if as_json:
+        print_json(found)
+        return
+    out.print(f"{word}  {found['name']}  {found['status']}", markup=False)
+    usual = "everything" if found["name"] == _ROOT else "core actions, http and its own connectors"
+    actions, hosts, days = found["actions"], found["egress"], found["retention_days"]
+    more = "core actions, http, its own connectors, " + ", ".join(actions or ())
+    out.print(f"actions    {usual if actions is None else more.rstrip(', ')}", markup=False)
+    out.print(f"egress     {_AS_INSTALLED if hosts is None else ', '.join(hosts) or 'nothing'}", markup=False)
+    out.print(f"retention  {_AS_INSTALLED if days is None else f'{days} days'}", markup=False)
+
+
 def _row(tenant: Document) -> list[str | Text]:
     created = faint(ago(tenant["created_at"])) if tenant["created_at"] else faint("with the database")
     return [tenant["name"], tenant["status"], created]
@@ -90,6 +160,7 @@ def add_to(app: typer.Typer) -> None:
     app.command("create")(create_tenant)
     app.command("list")(list_tenants)
     app.command("show")(show_tenant)
+    app.command("set")(set_tenant)
     app.command("suspend")(suspend_tenant)
     app.command("resume")(resume_tenant)
     app.command("export")(export_tenant)

@@ -15,6 +15,7 @@ from detent.store.sql.compiler import InList, InsertIfAbsent
 from detent.store.sql.events.table import event
 from detent.store.sql.letter_verbs import ADD_LETTER, letter_values
 from detent.store.sql.rule_schema import entity
+from detent.store.sql.schema import tenant
 from detent.store.trigger_rows import FARTHEST
 
 _COLUMNS: Final = tuple(event.c[name] for name in EventRow._fields[:-1])
@@ -28,8 +29,12 @@ REVISION: Final = select(entity.c.revision).where(
 )
 
 
+#: Events of a suspended tenant wait until it is resumed.
+_AWAKE: Final = event.c.tenant.not_in(select(tenant.c.id).where(tenant.c.status == text("'suspended'")))
+
+
 def _due(*when: Any) -> Select[Any]:
-    query = select(event.c.id).where(*when).order_by(event.c.until, event.c.id).limit(bindparam("limit"))
+    query = select(event.c.id).where(*when, _AWAKE).order_by(event.c.until, event.c.id).limit(bindparam("limit"))
     return query.with_for_update(skip_locked=True)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from detent.clock import Clock
+from detent.ids import first_id
 from detent.instant import SECOND
 from detent.run.status import UNCOMPLETED
 from detent.store.list_rows import Orphan
@@ -15,7 +16,7 @@ from detent.store.sql.mysql.connection import BEGIN, COMMIT, MysqlAccess, Statem
 from detent.store.sql.mysql.flush import NOW, SELECT_NOW, blob, listed, quote
 from detent.store.sql.mysql.migration import stored_revision
 from detent.store.sql.schema import describe
-from detent.store.sql.verbs import PruneWindow, RunPlace, SharedMaintenance, orphan
+from detent.store.sql.verbs import PruneScope, PruneWindow, RunPlace, SharedMaintenance, orphan
 
 # The findings of `doctor` on a MariaDB or MySQL database.
 
@@ -120,10 +121,17 @@ async def _clock(wire: Wire, clock: Clock) -> Finding:
 
 
 OLD: Final = """
-select id, parent, ended_at, workflow, version from run force index (run_ended)
+select id, parent, ended_at, workflow, version, tenant from run force index (run_ended)
 where status = {status} and ended_at < {before:d} and ended_at >= {ended_at:d}
   and (ended_at > {ended_at:d} or id > {id})
 order by ended_at, id limit {size:d} for update skip locked"""
+#: Without locks: those of open runs would be in the way of flushes.
+OLD_OF_TENANT: Final = """
+select id from run force index (run_tenant)
+where tenant = {tenant:d} and id > {id} and id < {below} and ended_at < {before:d} order by id limit {size:d}"""
+LOCKED: Final = """
+select id, parent, ended_at, workflow, version, tenant from run force index (primary)
+where id in ({runs}) order by id for update skip locked"""
 OPEN_AMONG: Final = "select id from run force index (primary) where id in ({runs}) and ended_at is null"
 ORPHANS: Final = f"""
 select straight_join c.tenant, c.id, c.opening, p.id, p.status
@@ -165,24 +173,37 @@ class MysqlMaintenance(SharedMaintenance):
         self._pool = access.pool
         self._clock = clock
 
-    async def _prune_window(self, status: str, before: int, behind: RunPlace, size: int) -> PruneWindow:
+    async def _prune_window(self, scope: PruneScope, before: int, behind: RunPlace, size: int) -> PruneWindow:
         ended_at, id_ = behind
 
         async def work(wire: Wire) -> PruneWindow:
-            await wire.send(BEGIN)
-            asked = OLD.format(status=quote(status), before=before, ended_at=ended_at, id=blob(id_), size=size)
-            [found] = await wire.send(asked)
+            last: RunPlace | None
+            if scope.tenant is None:
+                await wire.send(BEGIN)
+                asked = OLD.format(
+                    status=quote(scope.status), before=before, ended_at=ended_at, id=blob(id_), size=size
+                )
+                [found] = await wire.send(asked)
+                last = (found.rows[-1][2], found.rows[-1][0]) if len(found.rows) == size else None
+            else:
+                below = blob(first_id(before))
+                asked = OLD_OF_TENANT.format(tenant=scope.tenant, id=blob(id_), below=below, before=before, size=size)
+                [ended] = await wire.send(asked)
+                if not ended.rows:
+                    return PruneWindow(0, None, ())
+                last = (0, ended.rows[-1][0]) if len(ended.rows) == size else None
+                await wire.send(BEGIN)
+                [found] = await wire.send(LOCKED.format(runs=listed([row[0] for row in ended.rows])))
             parents = {row[1] for row in found.rows if row[1] is not None}
             still_open: set[bytes] = set()
             if parents:
                 [answer] = await wire.send(OPEN_AMONG.format(runs=listed(sorted(parents))))
                 still_open = {row[0] for row in answer.rows}
-            rows = [row for row in found.rows if row[1] not in still_open]
+            rows = [row for row in found.rows if row[1] not in still_open and row[5] not in scope.spared]
             old = [row[0] for row in rows]
             gone = listed(old)
             deletes = [_deletion(table, column, gone) for table, column in _BELONGING] if old else []
             await wire.send_all((*deletes, COMMIT))
-            last = (found.rows[-1][2], found.rows[-1][0]) if len(found.rows) == size else None
             return PruneWindow(len(old), last, [(row[3], row[4]) for row in rows if row[4] < 0])
 
         return await self._pruner.call(work)

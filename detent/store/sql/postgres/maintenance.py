@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from detent.clock import Clock
+from detent.ids import first_id
 from detent.instant import SECOND
 from detent.run.status import UNCOMPLETED
 from detent.store.list_rows import Orphan
@@ -14,7 +15,7 @@ from detent.store.sql.postgres.connection import Connection, PostgresAccess
 from detent.store.sql.postgres.migration import stored_revision
 from detent.store.sql.postgres.partitions import Week, existing, weeks
 from detent.store.sql.schema import describe
-from detent.store.sql.verbs import PruneWindow, RunPlace, SharedMaintenance, orphan
+from detent.store.sql.verbs import PruneScope, PruneWindow, RunPlace, SharedMaintenance, orphan
 
 # The findings of `doctor` on a PostgreSQL database.
 
@@ -84,15 +85,13 @@ async def _weeks(connection: Connection) -> list[Finding]:
 
 _UNCOMPLETED: Final = ", ".join(f"'{status}'" for status in sorted(UNCOMPLETED))
 # A scalar subquery, not `exists`: the planner might read every open run instead of looking up each parent.
-PRUNE: Final = """
+_PRUNE: Final = """
 with found as materialized (
-  select r.id, r.parent, r.ended_at from run r
-  where r.status = $1 and r.ended_at < $2 and r.ended_at >= $3 and (r.ended_at > $3 or r.id > $4)
-  order by r.ended_at, r.id limit $5
+  select r.id, r.parent, r.ended_at from run r {found}
 ),
 old as materialized (
   select r.id from found join run r on r.id = found.id
-  where r.ended_at < $2 and (select p.ended_at is null from run p where p.id = found.parent) is not true
+  where r.ended_at < $2{spared} and (select p.ended_at is null from run p where p.id = found.parent) is not true
   for update of r skip locked
 ),
 entries as (delete from journal j using old where j.run = old.id),
@@ -104,7 +103,18 @@ reserved as (delete from reservation r using old where r.run = old.id),
 gone as (delete from run r using old where r.id = old.id returning r.workflow, r.version)
 select (select count(*) from gone), (select count(*) from found), last.ended_at, last.id,
   (select array_agg(workflow) from gone where version < 0), (select array_agg(version) from gone where version < 0)
-from (select 1) always left join (select * from found order by ended_at desc, id desc limit 1) last on true"""
+from (select 1) always left join (select * from found order by {last} limit 1) last on true"""
+PRUNE: Final = _PRUNE.format(
+    found="""where r.status = $1 and r.ended_at < $2 and r.ended_at >= $3 and (r.ended_at > $3 or r.id > $4)
+  order by r.ended_at, r.id limit $5""",
+    spared=" and r.tenant <> all($6::int[])",
+    last="ended_at desc, id desc",
+)
+PRUNE_TENANT: Final = _PRUNE.format(
+    found="""where r.tenant = $1 and r.id > $3 and r.id < $5 and r.ended_at < $2 order by r.id limit $4""",
+    spared="",
+    last="id desc",
+)
 # `offset 0` makes the planner begin with the parents, whatever its statistics are.
 ORPHANS: Final = f"""
 select c.tenant, c.id, c.opening, p.id, p.status
@@ -149,8 +159,12 @@ class PostgresMaintenance(SharedMaintenance):
         self._is_pooled = access.address.pooled
         self._clock = clock
 
-    async def _prune_window(self, status: str, before: int, behind: RunPlace, size: int) -> PruneWindow:
-        [row] = await self._pruner.fetch(PRUNE, status, before, *behind, size)
+    async def _prune_window(self, scope: PruneScope, before: int, behind: RunPlace, size: int) -> PruneWindow:
+        if scope.tenant is None:
+            rows = await self._pruner.fetch(PRUNE, scope.status, before, *behind, size, list(scope.spared))
+        else:
+            rows = await self._pruner.fetch(PRUNE_TENANT, scope.tenant, before, behind[1], size, first_id(before))
+        [row] = rows
         deleted, found, ended_at, run, workflows, versions = row
         drafts = list(zip(workflows or (), versions or (), strict=True))
         return PruneWindow(deleted, (ended_at, run) if found == size else None, drafts)

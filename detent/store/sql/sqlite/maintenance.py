@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any, Final
 
+from detent.ids import first_id
 from detent.run.status import UNCOMPLETED
 from detent.store.list_rows import Orphan
 from detent.store.rows import CONTINUED, FORWARDED, Finding, MessageKind
@@ -21,7 +23,7 @@ from detent.store.sql.sqlite.connection import (
     stored_revision,
 )
 from detent.store.sql.sqlite.lock import FileLock
-from detent.store.sql.verbs import PruneWindow, RunPlace, SharedMaintenance, orphan
+from detent.store.sql.verbs import PruneScope, PruneWindow, RunPlace, SharedMaintenance, orphan
 
 # What needs a file without an engine: reading its revision, migrating it.
 
@@ -60,10 +62,16 @@ create temp table if not exists old (id blob primary key);
 delete from old;"""
 WINDOW: Final = """
 select r.id, r.ended_at, r.workflow, r.version,
-  exists (select 1 from run p where p.id = r.parent and p.ended_at is null)
+  exists (select 1 from run p where p.id = r.parent and p.ended_at is null), r.tenant
 from run r indexed by run_ended
 where r.status = :status and r.ended_at < :before and r.ended_at >= :ended_at and (r.ended_at > :ended_at or r.id > :id)
 order by r.ended_at, r.id limit :size"""
+WINDOW_OF_TENANT: Final = """
+select r.id, r.ended_at, r.workflow, r.version,
+  exists (select 1 from run p where p.id = r.parent and p.ended_at is null), r.tenant
+from run r indexed by run_tenant
+where r.tenant = :tenant and r.id > :id and r.id < :below and r.ended_at < :before
+order by r.id limit :size"""
 BELONGING: Final = (
     *((table, "run") for table in ("journal", "callback", "inbox", "kept", "link", "reservation")),
     ("run", "id"),
@@ -101,9 +109,13 @@ class SqliteMaintenance(SharedMaintenance):
         # it.
         await self._file.write(lambda db: db.execute("update alembic_version set version_num = version_num"))
 
-    async def _prune_window(self, status: str, before: int, behind: RunPlace, size: int) -> PruneWindow:
-        asked = {"status": status, "before": before, "ended_at": behind[0], "id": behind[1], "size": size}
-        return await self._file.write(lambda db: _prune(db, asked))
+    async def _prune_window(self, scope: PruneScope, before: int, behind: RunPlace, size: int) -> PruneWindow:
+        asked: dict[str, Any] = {"before": before, "id": behind[1], "size": size}
+        if scope.tenant is None:
+            asked |= {"status": scope.status, "ended_at": behind[0]}
+            return await self._file.write(lambda db: _prune(db, WINDOW, asked, scope.spared))
+        asked |= {"tenant": scope.tenant, "below": first_id(before)}
+        return await self._file.write(lambda db: _prune(db, WINDOW_OF_TENANT, asked))
 
     async def orphans(self, *, since: int, after: bytes, limit: int) -> list[Orphan]:
         rows = await self._file.read(lambda db: db.execute(ORPHANS, (since, after, limit)).fetchall())
@@ -135,9 +147,9 @@ class SqliteMaintenance(SharedMaintenance):
         return findings
 
 
-def _prune(db: sqlite3.Connection, asked: dict[str, Any]) -> PruneWindow:
-    found = db.execute(WINDOW, asked).fetchall()  # only this thread writes
-    rows = [row for row in found if not row[4]]
+def _prune(db: sqlite3.Connection, window: str, asked: dict[str, Any], spared: Collection[int] = ()) -> PruneWindow:
+    found = db.execute(window, asked).fetchall()  # only this thread writes
+    rows = [row for row in found if not row[4] and row[5] not in spared]
     old = [(row[0],) for row in rows]
     if old:
         db.executescript(OLD)

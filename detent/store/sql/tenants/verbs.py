@@ -12,7 +12,7 @@ from detent.store.sql.access import Script, SqlAccess
 from detent.store.sql.auth.keys import new_stamp
 from detent.store.sql.compiler import InsertIfAbsent
 from detent.store.sql.schema import metadata, run, setting, tenant, trigger, workflow
-from detent.store.tenants import LAST_TENANT, Owned, TenantRow, TenantStatus, TenantStore
+from detent.store.tenants import LAST_TENANT, EditSettings, Owned, TenantRow, TenantStatus, TenantStore
 
 TENANT_OF_RUN: Final = select(run.c.tenant).where(run.c.id == bindparam("id"))
 TENANT_OF_TRIGGER: Final = select(trigger.c.tenant).where(
@@ -25,6 +25,7 @@ _OWNED: Final = {Owned.RUN: TENANT_OF_RUN, Owned.TRIGGER: TENANT_OF_TRIGGER, Own
 _ROWS: Final = select(*(tenant.c[name] for name in TenantRow._fields))
 _BY_ID: Final = _ROWS.where(tenant.c.id == bindparam("id"))
 _BY_NAME: Final = _ROWS.where(tenant.c.name == bindparam("name"))
+_LIMITED: Final = _ROWS.where(tenant.c.settings.is_not(None))
 _LIST: Final = _ROWS.where(tenant.c.name > bindparam("after")).order_by(tenant.c.name).limit(bindparam("limit"))
 _LAST: Final = select(setting.c.value).where(setting.c.name == bindparam("name")).with_for_update()
 _FIRST_LAST: Final = InsertIfAbsent(text("insert into setting (name, value) values (:name, :value)"), "name")
@@ -108,16 +109,20 @@ class TenantVerbs(TenantStore):
     async def tenants(self, *, limit: int, after: str | None = None) -> list[TenantRow]:
         return [_row(row) for row in await self._access.query(_LIST, {"after": after or "", "limit": limit})]
 
+    async def limited_tenants(self) -> list[TenantRow]:
+        return [_row(row) for row in await self._access.query(_LIMITED, {})]
+
     async def change_tenant(
-        self, tenant: int, *, status: TenantStatus | None = None, settings: str | None = None
+        self, tenant: int, *, status: TenantStatus | None = None, edit: EditSettings | None = None
     ) -> TenantRow | None:
         def change() -> Script[TenantRow | None]:
-            if not (yield _BY_ID.with_for_update(), {"id": tenant}):
+            rows = yield _BY_ID.with_for_update(), {"id": tenant}
+            if not rows:
                 return None
             if status is not None:
                 yield _SUSPEND if status is TenantStatus.SUSPENDED else _RESUME, {"known": tenant}
-            if settings is not None:
-                yield _SET_SETTINGS, {"known": tenant, "new_settings": settings}
+            if edit is not None:
+                yield _SET_SETTINGS, {"known": tenant, "new_settings": edit(_row(rows[0]).settings)}
             yield from new_stamp()
             [row] = yield _BY_ID, {"id": tenant}
             return _row(row)
