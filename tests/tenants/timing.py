@@ -14,7 +14,6 @@ import sys
 import tempfile
 import time
 from dataclasses import dataclass
-from operator import gt, sub
 from statistics import median
 from typing import Final
 
@@ -46,13 +45,16 @@ class Pairs:
     @property
     def difference(self) -> float:
         """How much longer a foreign id takes, as a part of the time of a missing one."""
-        return median(map(sub, self.foreign, self.missing)) / median(self.missing)
+        return median([one - other for one, other in self._pairs()]) / median(self.missing)
 
     @property
     def score(self) -> float:
         """How far the number of pairs with a slower foreign id is from the half, in standard deviations."""
-        slower = sum(map(gt, self.foreign, self.missing))
+        slower = sum(one > other for one, other in self._pairs())
         return (slower - len(self.foreign) / 2) / (math.sqrt(len(self.foreign)) / 2)
+
+    def _pairs(self) -> list[tuple[float, float]]:
+        return list(zip(self.foreign, self.missing, strict=True))
 
     def __str__(self) -> str:
         times = f"{median(self.foreign):7.0f} us  {median(self.missing):7.0f} us"
