@@ -123,14 +123,7 @@ async def build_app(
             templates.render = _render_with(commands)
         if alerts is not None:
             alerts.raise_alert = _raise_with(commands)
-        known = TenantWatch(store, tenants)
-        await known.poll()
-        start_background(known, stack)
-        if secrets.vault.is_ready:
-            watch = SecretWatch(store, secrets)
-            await watch.read_all()
-            start_background(watch, stack)
-            start_background(commands.awaiting_runs(), stack)
+        await _begin_watches(store, tenants, secrets, commands, stack)
         await engine.start()
         triggers = EngineTriggers(commands, store, now=engine.time.now, new_id=new_id, base_url=base_url)
         stack.push_async_callback(triggers.entities.close)
@@ -139,6 +132,20 @@ async def build_app(
         spans = settings.dead_letter_retention, settings.alert_retention, settings.audit_retention
         start_background(Retention(store, clock, settings.retention, *spans, tenants=tenants), stack)
         yield app
+
+
+async def _begin_watches(
+    store: Store, tenants: TenantBook, secrets: SecretOpener, commands: EngineCommands, stack: AsyncExitStack
+) -> None:
+    """Learn the limits of tenants and their secrets, and go on watching what other processes change of them."""
+    known = TenantWatch(store, tenants)
+    await known.poll()
+    start_background(known, stack)
+    if secrets.vault.is_ready:
+        watch = SecretWatch(store, secrets)
+        await watch.read_all()
+        start_background(watch, stack)
+        start_background(commands.awaiting_runs(), stack)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,10 @@ from detent.client import connectors
 from detent.client.calls import Call
 from detent.documents.connectors import ImportDocument
 from detent.errors import InvalidInput
-from detent.settings import DEFAULT_TENANT, Settings
+from detent.settings import Settings
 from detent.steps.egress import EgressPolicy
 from detent.steps.http.source import HttpSource
+from detent.tenants.limits import INSTALLATION
 from detent.values.limits import IMPORT_LIMIT
 
 
@@ -30,10 +31,10 @@ def import_call(
         if not is_address:
             raise InvalidInput(f"{source!r} must be the address of an MCP server, such as https://mcp.example.com/mcp")
         token = os.environ.get(variable(name, "token"))
-        title, tools = asyncio.run(reader.tools(DEFAULT_TENANT, source, token))
+        title, tools = asyncio.run(reader.tools(INSTALLATION, source, token))
         return connectors.import_mcp(name, source, tools, title=title, with_token=bool(token), dry_run=dry_run)
     if is_address:
-        data = asyncio.run(reader.document(DEFAULT_TENANT, source))
+        data = asyncio.run(reader.document(INSTALLATION, source))
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / ("document.json" if data.lstrip()[:1] == b"{" else "document.yaml")
             file.write_bytes(data)

@@ -16,10 +16,11 @@ from detent.graph.model import StepKind
 from detent.ids import new_id
 from detent.run.call import StepCall
 from detent.run.outcomes import Done, Fail, Outcome
-from detent.settings import DEFAULT_TENANT, Settings
+from detent.settings import Settings
 from detent.steps.data_action import CatalogActions, StoredDefinition
 from detent.steps.egress import EgressPolicy
 from detent.steps.http.step import HttpExecutor
+from detent.tenants.limits import INSTALLATION
 
 _TIMEOUT: Final = 20.0
 
@@ -63,7 +64,7 @@ async def _send(definition: DataDefinition, connections: EnvironmentConnections,
 
     http = HttpExecutor(EgressPolicy.from_texts(settings.egress_allow, ()))
     parameters = {"action": f"{definition.connector}.probe", "version": definition.action.version, "with": {}}
-    call = StepCall(new_id(), DEFAULT_TENANT, "probe", StepKind.ACTION, 1, parameters, _TIMEOUT)
+    call = StepCall(new_id(), INSTALLATION, "probe", StepKind.ACTION, 1, parameters, _TIMEOUT)
     try:
         return await CatalogActions(http, load, connections).begin(call)
     finally:

@@ -14,7 +14,7 @@ from detent.auth.scopes import Scope
 from detent.catalog.connections import EnvironmentConnections
 from detent.catalog.parameters import FindAction
 from detent.catalog.source import ConnectorSource
-from detent.commands.catalog.installed import InstalledWorkflows
+from detent.commands.catalog.copies import InstalledWorkflows
 from detent.engine.cache import WorkflowCache
 from detent.engine.callbacks import Deliveries
 from detent.engine.engine import Engine

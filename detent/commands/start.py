@@ -40,8 +40,8 @@ from detent.run.initiator import (
     given_principal,
 )
 from detent.run.start import StartRequest
-from detent.settings import DEFAULT_TENANT
 from detent.store.rows import RunCriteria, RunRow
+from detent.tenants.limits import INSTALLATION
 from detent.values.http_body import SECRET_HEADERS
 from detent.values.limits import INPUT_LIMIT
 from detent.views.runs import shown_status
@@ -78,7 +78,7 @@ class StartCommands(CommandPart):
         content = encode_input(request, initiator)
         start_at = request.start_at if request.delay is None else request.begins(self._context.now())
         workflows = self._context.workflows
-        is_confined = self._tenant != DEFAULT_TENANT or self._context.tenants.confines_default
+        is_confined = self._tenant != INSTALLATION or self._context.tenants.confines_default
         find = self._context.installed.startable if is_confined else workflows.startable
         for _ in range(ATTEMPTS):
             try:

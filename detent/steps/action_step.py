@@ -10,7 +10,6 @@ from detent.catalog.parameters import schema_problems
 from detent.graph.model import Step, StepKind
 from detent.run.call import StepCall
 from detent.run.outcomes import Done, Fail, Outcome, StepError
-from detent.settings import DEFAULT_TENANT
 from detent.steps.actions import CORE, PROCESSES, Action, Registry
 from detent.steps.actions import registry as default_registry
 from detent.steps.arguments import did_you_mean
@@ -24,6 +23,7 @@ from detent.steps.protocol import Needs
 from detent.steps.results import outcome_of, outcome_of_error
 from detent.steps.user_code import ThreadPool, failure_of, run_on_loop
 from detent.tenants.book import NOT_ALLOWED, UNCONFINED, TenantBook
+from detent.tenants.limits import INSTALLATION
 
 _NOTHING: Final = Needs.NOTHING
 MISFIT: Final = "invalid_parameters"
@@ -92,7 +92,7 @@ class ActionExecutor:
                 action = self._find(name)
                 if action is None:
                     return self._unknown(name)
-                if (call.tenant != DEFAULT_TENANT or self._tenants.confines_default) and (
+                if (call.tenant != INSTALLATION or self._tenants.confines_default) and (
                     refused := self._tenants.refusal(call.tenant, action.name)
                 ):
                     return Fail(StepError(NOT_ALLOWED, refused), retry=False)

@@ -41,7 +41,6 @@ from detent.expressions import ExpressionError
 from detent.instant import SECOND, Instant
 from detent.run.call import StepCall
 from detent.run.outcomes import Done, Fail, Outcome, StepError
-from detent.settings import DEFAULT_TENANT
 from detent.steps.credentials.opened import sign
 from detent.steps.credentials.requests import AuthorizedAttempt, CredentialRequests
 from detent.steps.errors import CredentialProblem
@@ -49,6 +48,7 @@ from detent.steps.http.request import HttpRequest, SharedHeaders, acting_headers
 from detent.steps.http.response import HttpAnswer, ReceivedAnswer, encode_answer
 from detent.steps.http.step import HttpExecutor, failure_of_request
 from detent.tenants.book import NOT_ALLOWED, UNCONFINED, TenantBook
+from detent.tenants.limits import INSTALLATION
 from detent.values.limits import BODY_LIMIT, PAGE_LIMIT
 
 #: How many compiled actions a node keeps.
@@ -212,7 +212,7 @@ class CatalogActions:
     def _environment(self, action: DataAction, tenant: int) -> EnvironmentConnections:
         """Return the connections that an action may use. Those of the operator are for connectors of the installation:
         another tenant could give its own connector the name of one, and any address."""
-        is_guest = tenant != DEFAULT_TENANT and action not in self._shared
+        is_guest = tenant != INSTALLATION and action not in self._shared
         return _NO_ENVIRONMENT if is_guest else self._connections
 
     async def _find(self, tenant: int, name: str, version: str) -> DataAction | None:

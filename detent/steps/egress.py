@@ -27,7 +27,6 @@ from typing import Final
 
 from aiohttp.abc import AbstractResolver, ResolveResult
 
-from detent.settings import DEFAULT_TENANT
 from detent.steps.egress_addresses import (
     METADATA,
     METADATA_NAMES,
@@ -39,6 +38,7 @@ from detent.steps.egress_addresses import (
 )
 from detent.steps.errors import EgressDenied
 from detent.tenants.book import UNCONFINED, TenantBook
+from detent.tenants.limits import INSTALLATION
 
 AddressInfo = tuple[int | socket.AddressFamily, int | socket.SocketKind, int, str, tuple[object, ...]]
 
@@ -153,7 +153,7 @@ class TenantEgress:
     def of(self, tenant: int) -> EgressPolicy:
         """Return the policy of a tenant."""
         only = self._tenants.limits(tenant).egress
-        is_guest = tenant != DEFAULT_TENANT and self._has_metadata
+        is_guest = tenant != INSTALLATION and self._has_metadata
         return self._narrowed(only, is_guest) if only is not None or is_guest else self.policy
 
     def _narrow(self, only: tuple[str, ...] | None, is_guest: bool) -> EgressPolicy:

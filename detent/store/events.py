@@ -70,8 +70,8 @@ class EventStore(Protocol):
         the revision of that save. An event whose `dedup` or id is stored already is left out, samples included."""
 
     async def take_events(self, *, limit: int, lease: float) -> list[EventRow]:
-        """Take up to `limit` events whose time has come, longest due first, for `lease` seconds. They are of every tenant
-        that is not suspended.
+        """Take up to `limit` events whose time has come, longest due first, for `lease` seconds. They are of every
+        tenant that is not suspended.
 
         No other call returns them meanwhile. Events that another transaction has locked are skipped."""
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from detent.settings import DEFAULT_TENANT
-from detent.tenants.limits import TenantLimits, is_confined, read_limits, refusal
+from detent.tenants.limits import INSTALLATION, TenantLimits, is_confined, read_limits, refusal
 
 #: The code of a step that calls what its tenant may not use.
 NOT_ALLOWED: Final = "action_not_allowed"
@@ -42,7 +41,7 @@ class TenantBook:
 
     def _take(self, known: dict[int, KnownTenant]) -> None:
         self._known = known
-        self.confines_default = is_confined(DEFAULT_TENANT, self.limits(DEFAULT_TENANT))
+        self.confines_default = is_confined(INSTALLATION, self.limits(INSTALLATION))
 
     def limits(self, tenant: int) -> TenantLimits:
         """Return the limits of a tenant."""
@@ -51,7 +50,7 @@ class TenantBook:
 
     def is_confined(self, tenant: int) -> bool:
         """Return whether a tenant may use only what is allowed to it."""
-        return tenant != DEFAULT_TENANT or self.confines_default
+        return tenant != INSTALLATION or self.confines_default
 
     def refusal(self, tenant: int, name: str) -> str | None:
         """Return why a tenant may not use a name, or None if it may."""

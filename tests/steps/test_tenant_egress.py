@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from ipaddress import ip_address
 from typing import Any
 
 import msgspec
@@ -16,7 +17,6 @@ from detent.steps.action_context import ActionContext
 from detent.steps.action_step import ActionExecutor
 from detent.steps.actions import Registry
 from detent.steps.egress import EgressPolicy, TenantEgress
-from detent.steps.egress_addresses import ip_address
 from detent.steps.http.client import ActionServices
 from detent.steps.http.step import HttpExecutor
 from detent.tenants.book import TenantBook

@@ -82,7 +82,7 @@ def test_a_child_step_does_not_find_the_workflow_of_another_tenant(on: Callable[
         absent = show(WORKFLOW, new_id())
         said = []
         for number, named in enumerate((own["id"], own["name"], absent)):
-            flow = {"name": f"parent-{number}", "tasks": {"child": {"workflow": named}}}
+            flow: dict[str, Any] = {"name": f"parent-{number}", "tasks": {"child": {"workflow": named}}}
             assert f"there is no workflow '{named}'" in warnings(await save(world, A, flow))
             run = await run_to_end(world, A, flow["name"])
             assert (run["status"], code_of(run)) == ("failed", "not_found")
@@ -261,6 +261,7 @@ def test_a_rule_does_not_find_the_entity_of_another_tenant(on: Callable[[Test], 
 @pytest.mark.case("K2")
 def test_a_run_that_continues_stays_in_its_tenant(on: Callable[[Test], None]) -> None:
     async def test(world: World) -> None:
+        first: dict[str, Any] = {}
         for tenant in (B, A):
             first = await run_to_end(world, tenant, "counts_in_its_tenant", {"number": 0})
             runs = await listed(world, tenant, "counts_in_its_tenant", 3)

@@ -21,9 +21,9 @@ from detent.commands.catalog.connectors import CatalogCommands
 from detent.commands.catalog.rows import definition_of
 from detent.commands.context import CommandPart
 from detent.errors import InvalidInput
-from detent.settings import DEFAULT_TENANT
 from detent.store.catalog_rows import ConnectorRow
 from detent.store.rows import WorkflowRow
+from detent.tenants.limits import INSTALLATION
 
 _PAGE: Final = 200
 _FIRST: Final = "1.0.0"
@@ -91,7 +91,7 @@ class ImportCommands(CommandPart):
         """Return the token that the operator set for a connector. Raise InvalidInput if there is none, and Conflict if
         the connector is not the caller's own: its token must not reach another server. Tokens of the operator are for
         the first tenant."""
-        if self._tenant != DEFAULT_TENANT:
+        if self._tenant != INSTALLATION:
             raise InvalidInput(
                 "the tokens in the environment belong to the installation; send the list of tools, without `url` alone"
             )

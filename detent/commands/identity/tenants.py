@@ -17,12 +17,19 @@ from detent.auth.scopes import Scope
 from detent.commands.context import CommandPart, encoder
 from detent.errors import Conflict, InvalidInput, NotFound, Problem
 from detent.run.status import OPEN
-from detent.settings import DEFAULT_TENANT
 from detent.steps.egress_addresses import parse_rule
 from detent.store.audit import note_audit
 from detent.store.rows import MessageKind, RunCriteria
 from detent.store.tenants import TenantRow, TenantStatus
-from detent.tenants.limits import MOST_ACTIONS, MOST_DAYS, MOST_EGRESS, TenantLimits, pattern_problem, read_limits
+from detent.tenants.limits import (
+    INSTALLATION,
+    MOST_ACTIONS,
+    MOST_DAYS,
+    MOST_EGRESS,
+    TenantLimits,
+    pattern_problem,
+    read_limits,
+)
 from detent.values.fields import Problems, described, shown
 
 LONGEST_NAME: Final = 63
@@ -183,7 +190,7 @@ def _read_egress(field: str, value: Any, problems: Problems, tenant: int) -> tup
         except InvalidInput as error:
             problems.add(f"{field}[{number}]", error.message)
             continue
-        if tenant != DEFAULT_TENANT and rule.is_metadata:
+        if tenant != INSTALLATION and rule.is_metadata:
             message = f"{shown(one)} is a cloud metadata service, which only the tenant 'default' may reach; remove it"
             problems.add(f"{field}[{number}]", message)
     return tuple(dict.fromkeys(listed))

@@ -19,10 +19,10 @@ from detent.python.registry import CodeKind, PythonRegistry, code_name
 from detent.python.registry import registry as default_registry
 from detent.run.call import StepCall
 from detent.run.outcomes import Fail, Outcome, Pause, Reattempt, StepError
-from detent.settings import DEFAULT_TENANT
 from detent.steps.protocol import Needs
 from detent.steps.user_code import CommitGuard, ThreadPool, is_cancelled, run_on_loop
 from detent.tenants.book import NOT_ALLOWED, UNCONFINED, TenantBook
+from detent.tenants.limits import INSTALLATION
 
 WALL: Final = SystemClock().wall
 #: A node without the code of a run retries it after this many seconds. By then another node may have claimed it.
@@ -63,7 +63,7 @@ class ClassExecutor:
     def begin(self, call: StepCall) -> Outcome | Coroutine[Any, Any, Outcome]:
         name, view = call.parameters["workflow"], call.view
         assert view is not None
-        if (call.tenant != DEFAULT_TENANT or self._tenants.confines_default) and (
+        if (call.tenant != INSTALLATION or self._tenants.confines_default) and (
             refused := self._tenants.refusal(call.tenant, code_name(name))
         ):
             return Fail(StepError(NOT_ALLOWED, refused), retry=False)

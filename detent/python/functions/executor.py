@@ -31,13 +31,13 @@ from detent.python.settings import DriftPolicy
 from detent.run.call import FunctionPort, RunView, StepCall
 from detent.run.outcomes import Continued, Done, Fail, Outcome, Pause, Skip, StepError, Suspend
 from detent.run.start import StartRequest
-from detent.settings import DEFAULT_TENANT
 from detent.steps.errors import InvalidParameters, Permanent
 from detent.steps.links import done_with
 from detent.steps.output import encode_output
 from detent.steps.protocol import Needs
 from detent.steps.user_code import error_message, exception_detail, failure_of
 from detent.tenants.book import NOT_ALLOWED, UNCONFINED, TenantBook
+from detent.tenants.limits import INSTALLATION
 from detent.values.fields import Fields, Problems
 
 # A durable function starts another run, or itself again, with the name of a workflow and its arguments.
@@ -101,7 +101,7 @@ class FunctionExecutor:
 
     def begin(self, call: StepCall) -> Outcome | Coroutine[Any, Any, Outcome]:
         name = call.parameters["workflow"]
-        if (call.tenant != DEFAULT_TENANT or self._tenants.confines_default) and (
+        if (call.tenant != INSTALLATION or self._tenants.confines_default) and (
             refused := self._tenants.refusal(call.tenant, code_name(name))
         ):
             return Fail(StepError(NOT_ALLOWED, refused), retry=False)

@@ -19,7 +19,7 @@ from yarl import URL
 from detent.catalog.connections import EnvironmentConnections, NamedConnection
 from detent.steps.egress import EgressGuard, EgressPolicy, TenantEgress
 from detent.steps.errors import Permanent
-from detent.steps.http.step import HttpSettings, Sessions
+from detent.steps.http.step import HttpSettings, SessionPool
 from detent.tenants.book import NOT_ALLOWED, UNCONFINED, TenantBook
 from detent.tenants.limits import CONNECTION_PREFIX
 from detent.vault.secrets import SecretOpener
@@ -30,7 +30,7 @@ REQUEST_SECONDS: Final = 30.0
 class GuardedHttp:
     """Sends requests of actions. `async with context.http.get(url) as response:` closes the response at its end."""
 
-    def __init__(self, sessions: Sessions, tenant: int) -> None:
+    def __init__(self, sessions: SessionPool, tenant: int) -> None:
         self._sessions = sessions
         self._tenant = tenant
 
@@ -105,7 +105,7 @@ class ActionServices:
         self.connections = connections or EnvironmentConnections()
         self._tenants = tenants
         self._egress = TenantEgress(policy or EgressPolicy(), tenants)
-        self._sessions = Sessions(self._egress, settings or HttpSettings(), resolver)
+        self._sessions = SessionPool(self._egress, settings or HttpSettings(), resolver)
 
     def connection(self, name: str, *, tenant: int, connector: str) -> NamedConnection:
         """Return what the operator has set of a connection. Raise Permanent if the tenant may not use it: that of the

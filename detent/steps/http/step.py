@@ -36,7 +36,7 @@ from detent.tenants.book import UNCONFINED, TenantBook
 from detent.values.limits import BODY_LIMIT
 from detent.vault.hosts import HostRules, rule_of
 
-__all__ = ["HttpExecutor", "HttpSettings", "Sessions", "failure_of_request"]
+__all__ = ["HttpExecutor", "HttpSettings", "SessionPool", "failure_of_request"]
 
 # The only HTTP client of Detent's steps: aiohttp behind the egress guard.
 #
@@ -101,7 +101,7 @@ class GuardedSession:
         self.used = 0
 
 
-class Sessions:
+class SessionPool:
     """The sessions of the HTTP client, one for each egress policy: a connection that one tenant may open is not used
     for another that may not. They are opened when they are first used; the oldest idle ones are closed."""
 
@@ -243,7 +243,7 @@ class HttpExecutor:
     ) -> None:
         self._settings = settings or HttpSettings()
         self.wall = wall or SystemClock().wall
-        self._sessions = Sessions(TenantEgress(policy or EgressPolicy(), tenants), self._settings, resolver)
+        self._sessions = SessionPool(TenantEgress(policy or EgressPolicy(), tenants), self._settings, resolver)
         self.authorizer: RequestAuthorizer | None = None
 
     def needs(self, step: Step) -> Needs:

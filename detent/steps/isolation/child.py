@@ -25,7 +25,6 @@ import msgspec
 from detent.catalog.connections import MISSING, NamedConnection
 from detent.run.initiator import Principal
 from detent.run.outcomes import Outcome
-from detent.settings import DEFAULT_TENANT
 from detent.steps.action_context import ActionContext
 from detent.steps.arguments import Signature, innermost, read_signature
 from detent.steps.egress import EgressPolicy
@@ -33,6 +32,7 @@ from detent.steps.errors import Permanent
 from detent.steps.http.client import ActionServices, GuardedHttp
 from detent.steps.isolation import frames
 from detent.steps.results import outcome_of, outcome_of_error
+from detent.tenants.limits import INSTALLATION
 
 _PIECE: Final = 64 * 1024
 _DEATH_SIGNAL: Final = 1  # PR_SET_PDEATHSIG
@@ -168,10 +168,10 @@ class _Port:
         return self.secret(name)
 
     def http(self) -> GuardedHttp:
-        return self._services.http(DEFAULT_TENANT)  # its policy is that of the tenant
+        return self._services.http(INSTALLATION)  # its policy is that of the tenant
 
     def connect(self, host: str, port: int, timeout: float) -> socket.socket:
-        return self._services.connect(DEFAULT_TENANT, host, port, timeout)
+        return self._services.connect(INSTALLATION, host, port, timeout)
 
     def _send(self, kind: bytes, value: Any) -> None:
         self._channel.sendall(frames.frame(kind, msgspec.json.encode(value)))

@@ -22,13 +22,13 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from detent.run.outcomes import Fail, Outcome, StepError
-from detent.settings import DEFAULT_TENANT
 from detent.steps.action_context import ActionContext, encode_detail
 from detent.steps.actions import Action, Isolation
 from detent.steps.egress import EgressPolicy
 from detent.steps.isolation import frames
 from detent.steps.live_attempt import LiveAttempt
 from detent.tenants.book import UNCONFINED, TenantBook
+from detent.tenants.limits import INSTALLATION
 
 #: How many processes of attempts a node has at once.
 MOST_ATTEMPTS: Final = 16
@@ -348,7 +348,7 @@ def _encode(
         connections,
         facts,
         egress,
-        live.tenant != DEFAULT_TENANT,
+        live.tenant != INSTALLATION,
     )
     return msgspec.json.encode(call)
 

@@ -444,11 +444,12 @@ RunPlace = tuple[int, bytes]
 
 class PruneScope(NamedTuple):
     """Which ended runs a prune looks at: those with a status and not of the tenants in `spared`, oldest end first. Or
-    those of a tenant, oldest id first."""
+    those of a tenant whose id is lower than `below`, oldest id first."""
 
     status: str = ""
     spared: tuple[int, ...] = ()
     tenant: int | None = None
+    below: bytes = NO_ID
 
     @property
     def key(self) -> str | int:
@@ -494,7 +495,9 @@ class SharedMaintenance(MaintenanceStore, ABC):
         return count
 
     async def prune_tenant(self, tenant: int, *, before: int, limit: int) -> int:
-        return await self._prune(PruneScope(tenant=tenant), before, limit)
+        # An id begins with the millisecond in which its run was started, and no run ends before it starts.
+        below = max(0, before // 1_000).to_bytes(6, "big") + bytes(10)
+        return await self._prune(PruneScope(tenant=tenant, below=below), before, limit)
 
     async def _prune(self, scope: PruneScope, before: int, limit: int) -> int:
         count = 0

@@ -98,9 +98,9 @@ class EventVerbs(EventStore):
             for new in in_order(events):
                 added[new.id] = bool((yield ADD, {**new._asdict(), "data": new.data.decode(), **times}))
             revisions: dict[tuple[int, str], int | None] = {}
-            for tenant, name in sorted({(new.tenant, new.entity) for new in events}):
-                rows = yield REVISION, {"tenant": tenant, "entity": name}
-                revisions[tenant, name] = rows[0][0] if rows else None
+            for owner, name in sorted({(new.tenant, new.entity) for new in events}):
+                rows = yield REVISION, {"tenant": owner, "entity": name}
+                revisions[owner, name] = rows[0][0] if rows else None
             return [AddedEvent(added[new.id], revisions[new.tenant, new.entity]) for new in events]
 
         return await self._access.run_script(add)

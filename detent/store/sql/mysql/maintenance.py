@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from detent.clock import Clock
-from detent.ids import first_id
 from detent.instant import SECOND
 from detent.run.status import UNCOMPLETED
 from detent.store.list_rows import Orphan
@@ -125,7 +124,7 @@ select id, parent, ended_at, workflow, version, tenant from run force index (run
 where status = {status} and ended_at < {before:d} and ended_at >= {ended_at:d}
   and (ended_at > {ended_at:d} or id > {id})
 order by ended_at, id limit {size:d} for update skip locked"""
-#: Without locks: those of open runs would be in the way of flushes.
+#: Without locks: those of open runs would block flushes.
 OLD_OF_TENANT: Final = """
 select id from run force index (run_tenant)
 where tenant = {tenant:d} and id > {id} and id < {below} and ended_at < {before:d} order by id limit {size:d}"""
@@ -186,7 +185,7 @@ class MysqlMaintenance(SharedMaintenance):
                 [found] = await wire.send(asked)
                 last = (found.rows[-1][2], found.rows[-1][0]) if len(found.rows) == size else None
             else:
-                below = blob(first_id(before))
+                below = blob(scope.below)
                 asked = OLD_OF_TENANT.format(tenant=scope.tenant, id=blob(id_), below=below, before=before, size=size)
                 [ended] = await wire.send(asked)
                 if not ended.rows:

@@ -31,7 +31,8 @@ from given g left join made m on m.id = g.id left join entity n on n.tenant = g.
 TAKE: Final = """
 with due as (
   select id from event where until <= now()
-    and tenant not in (select id from tenant where status = 'suspended') order by until, id limit $1 for update skip locked
+    and tenant not in (select id from tenant where status = 'suspended')
+  order by until, id limit $1 for update skip locked
 ),
 taken as (
   update event e set until = now() + make_interval(secs => $2) from due where e.id = due.id

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 from detent.clock import Clock
-from detent.ids import first_id
 from detent.instant import SECOND
 from detent.run.status import UNCOMPLETED
 from detent.store.list_rows import Orphan
@@ -163,7 +162,7 @@ class PostgresMaintenance(SharedMaintenance):
         if scope.tenant is None:
             rows = await self._pruner.fetch(PRUNE, scope.status, before, *behind, size, list(scope.spared))
         else:
-            rows = await self._pruner.fetch(PRUNE_TENANT, scope.tenant, before, behind[1], size, first_id(before))
+            rows = await self._pruner.fetch(PRUNE_TENANT, scope.tenant, before, behind[1], size, scope.below)
         [row] = rows
         deleted, found, ended_at, run, workflows, versions = row
         drafts = list(zip(workflows or (), versions or (), strict=True))

@@ -7,7 +7,6 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any, Final
 
-from detent.ids import first_id
 from detent.run.status import UNCOMPLETED
 from detent.store.list_rows import Orphan
 from detent.store.rows import CONTINUED, FORWARDED, Finding, MessageKind
@@ -114,7 +113,7 @@ class SqliteMaintenance(SharedMaintenance):
         if scope.tenant is None:
             asked |= {"status": scope.status, "ended_at": behind[0]}
             return await self._file.write(lambda db: _prune(db, WINDOW, asked, scope.spared))
-        asked |= {"tenant": scope.tenant, "below": first_id(before)}
+        asked |= {"tenant": scope.tenant, "below": scope.below}
         return await self._file.write(lambda db: _prune(db, WINDOW_OF_TENANT, asked))
 
     async def orphans(self, *, since: int, after: bytes, limit: int) -> list[Orphan]:

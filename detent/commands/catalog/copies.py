@@ -14,11 +14,10 @@ from detent.errors import NotAllowed, NotFound, NotStartable
 from detent.forms.compile import is_code
 from detent.graph import codec
 from detent.ids import WORKFLOW, InvalidId, NewId, parse
-from detent.settings import DEFAULT_TENANT
 from detent.store.protocol import Store
 from detent.store.rows import NewVersion, WorkflowRow
 from detent.tenants.book import TenantBook
-from detent.tenants.limits import WORKFLOW_PREFIX
+from detent.tenants.limits import INSTALLATION, WORKFLOW_PREFIX
 
 _AUTHOR: Final = "detent"
 _MOST_KNOWN: Final = 10_000
@@ -50,15 +49,15 @@ class InstalledWorkflows:
         if not any(one.startswith(WORKFLOW_PREFIX) for one in ready.code):
             return ready
         self._refuse(tenant, ready.name)
-        return ready if tenant == DEFAULT_TENANT else await self._newest(tenant, ready)
+        return ready if tenant == INSTALLATION else await self._newest(tenant, ready)
 
     async def original(self, tenant: int, name: str) -> WorkflowRow | None:
         """Return the row of code that another tenant than the first can start by this name; `None` if there is none.
         Raise NotAllowed if the tenant may not use it."""
-        if tenant == DEFAULT_TENANT or _is_id(name):
+        if tenant == INSTALLATION or _is_id(name):
             return None
         try:
-            row = await self._workflows.row(DEFAULT_TENANT, name)
+            row = await self._workflows.row(INSTALLATION, name)
         except NotFound:
             return None
         if not is_code(row.form) or row.status != "active":
@@ -74,7 +73,7 @@ class InstalledWorkflows:
     async def _newest(self, tenant: int, ready: Startable) -> Startable:
         """Renew a copy if the original has another version than the one that it was made of."""
         try:
-            base = await self._workflows.startable(DEFAULT_TENANT, ready.name)
+            base = await self._workflows.startable(INSTALLATION, ready.name)
         except (NotFound, NotStartable):
             return ready  # no node has this code any more, or the operator has disabled it for the first tenant
         key, versions = (tenant, ready.name), (base.version, ready.version)
@@ -92,7 +91,7 @@ class InstalledWorkflows:
 
     async def _copy(self, tenant: int, original: WorkflowRow) -> None:
         """Save a copy. If the tenant has it already, this changes nothing."""
-        stored = await self._store.version(DEFAULT_TENANT, original.id, original.version)
+        stored = await self._store.version(INSTALLATION, original.id, original.version)
         known = await self._store.workflow(tenant, original.name)
         if stored is None or (known is not None and not is_code(known.form)):
             return
