@@ -23,12 +23,21 @@ _OFFERS: Final = "select n.offers from node n join lease l on l.node = n.id wher
 _LOCK_TIMEOUT: Final = "2s"
 
 
-async def migrate(address: Address, to: str | None = None, *, force: bool = False, only_up: bool = False) -> str:
+async def migrate(
+    address: Address,
+    to: str | None = None,
+    *,
+    force: bool = False,
+    only_up: bool = False,
+    row_security: bool = False,
+) -> str:
     """Bring the tables to a revision, by default the newest, and return it (see `plan`).
 
-    If several processes migrate at the same time, the first one does it."""
+    If several processes migrate at the same time, the first one does it. With `row_security` the tables are put under
+    it too."""
     from detent.store.migrations.plan import BASE  # Alembic: only when it is needed
-    from detent.store.migrations.server import migrate_server
+    from detent.store.migrations.server import migrate_server, repeat
+    from detent.store.sql.postgres.row_security import secure
 
     async with _only_migration(address):
         connection = await connect(address)
@@ -41,6 +50,8 @@ async def migrate(address: Address, to: str | None = None, *, force: bool = Fals
             if revision != BASE:
                 with translated(writing=True):
                     await create_ahead(connection, await connection.fetchval("select clock_timestamp()"))
+                    if row_security:
+                        await secure(connection, address, repeat)
         finally:
             await connection.close()
     return revision
