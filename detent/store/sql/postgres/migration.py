@@ -7,7 +7,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final
 
-from detent.errors import StoreBusy
+import asyncpg
+
+from detent.errors import StoreBusy, StoreLocked
 from detent.store.sql.postgres.connection import Address, Connection, connect, translated
 from detent.store.sql.postgres.partitions import create_ahead
 from detent.store.sql.schema import REVISION, StoredRevision
@@ -123,7 +125,10 @@ class _Server:
             async with self._connection.transaction():
                 await self._connection.execute("set local statement_timeout = 0")
                 await self._connection.execute(f"set local lock_timeout = '{_LOCK_TIMEOUT}'")
-                await self._connection.execute(";\n".join(statements))
+                try:
+                    await self._connection.execute(";\n".join(statements))
+                except asyncpg.DeadlockDetectedError as error:  # with a flush that holds one table and wants another
+                    raise StoreLocked(f"PostgreSQL: {error} (40P01)") from error
 
 
 async def revision(address: Address) -> StoredRevision:
