@@ -7,8 +7,8 @@ import pytest
 
 from detent.ids import new_id
 from detent.store.protocol import Store
-from detent.store.rows import NewRun, RunCriteria, SavedVersion
-from tests.store.make import NOON, WORKFLOW, Node, end, start, version
+from detent.store.rows import NewRun, RunCriteria
+from tests.store.make import NOON, WORKFLOW, Node, end, start
 
 
 async def found(store: Store, runs: list[NewRun], **given: Any) -> list[int]:
@@ -52,17 +52,6 @@ async def test_statuses_are_narrowed_to_any_of_those_given(store: Store) -> None
     assert await found(store, runs, statuses=("cancelled", "failed")) == [1, 2, 3]
     assert await found(store, runs, statuses=("running", "failed")) == [1, 3, 4]
     assert await found(store, runs, statuses=("completed",), workflow=WORKFLOW) == [0]
-
-
-async def test_a_run_has_the_name_of_its_workflow_as_text_whichever_list_it_is_in(store: Store) -> None:
-    node = await Node.register(store)
-    saved = await store.save_workflow(version("named"), replace=False)
-    assert isinstance(saved, SavedVersion)
-    await node.flush(starts=[start(owned=True, workflow=saved.id)])
-    for where in (RunCriteria(), RunCriteria(statuses=("running",)), RunCriteria(workflow=saved.id)):
-        listed = await store.look_at_runs(1, limit=9, most=99, where=where)
-        for row in (*await store.runs(1, limit=9, where=where), *listed.rows):
-            assert row.workflow_name == "named", where
 
 
 AWKWARD = ["a.b", 'quote"d', "it's", "$", "$.a", "[0]", "ü n ï", "a\\b", "\\u0061", "%", "'; drop table run; --", ""]

@@ -25,7 +25,7 @@ from detent.store.rows import NO_ID, RunCriteria
 from detent.store.sql import run_statements, statements
 from detent.store.sql.access import SqlAccess
 from detent.store.sql.run_statements import Lane
-from detent.store.sql.verbs import name_text, trigger_row
+from detent.store.sql.verbs import trigger_row
 from detent.store.trigger_rows import TriggerRow
 
 #: At most this many runs are in one statement that counts steps.
@@ -222,5 +222,4 @@ class RangeByRange(ListVerbs):
 
 def _listed(row: Row) -> ListedRun:
     made = ListedRun(*row)
-    made = made._replace(workflow_name=name_text(made.workflow_name))
     return made if made.family is None else made._replace(family=row[-1].encode())

@@ -559,14 +559,7 @@ def _offer(node: bytes, offers: str | None, until: int) -> NodeOffer:
     return NodeOffer(node, known, tuple(decoded.get("actions", ())), until, decoded.get("version"))
 
 
-def name_text(value: str | bytes) -> str:
-    """Return a name as text. MariaDB returns an expression of a union as bytes, where its connection cannot know that
-    it is a name."""
-    return value.decode() if isinstance(value, bytes) else value
-
-
 def _run(row: Sequence[Any]) -> RunRow:
     made = RunRow(*row)
-    name = name_text(made.workflow_name)
-    opening, output = encoded(row[8]), encoded(row[24])
-    return made._replace(workflow_name=name, input=row[7].encode(), opening=opening, output=output)
+    changed = {"input": row[7].encode(), "opening": encoded(row[8]), "output": encoded(row[24])}
+    return made._replace(**changed)
