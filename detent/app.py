@@ -104,7 +104,7 @@ async def build_app(
     local_url = url_of(address or (settings.host, settings.port))
     base_url = settings.base_url or local_url
     async with AsyncExitStack() as stack:
-        store = await open_store(settings.database_url, clock, migrate=migrate)
+        store = await open_store(settings.database_url, clock, migrate=migrate, row_security=settings.row_security)
         stack.push_async_callback(store.close)
         feeds = Feeds(store, clock)
         stack.push_async_callback(feeds.close)

@@ -199,6 +199,9 @@ class Settings:
     seal_runs: bool = _setting(
         _flag, False, "seal each run at its end, so that detent verify shows a changed journal; needs secret_key"
     )
+    row_security: bool = _setting(
+        _flag, False, "let PostgreSQL itself keep the tenants apart for commands, with row-level security"
+    )
     audit_retention: int = _setting(_span, 400 * 86_400, "how long the audit is stored, in seconds or as 400d")
     allow_loose_auth: bool = _setting(
         _flag, False, "answer requests without a key, token or session, as a caller that may do everything"

@@ -87,7 +87,7 @@ class CallbackCommands(CommandPart):
 
     async def _deliver(self, key: tuple[bytes, str], data: bytes, message_id: str | None) -> DeliveryResult:
         redactors = self._engine.secrets.redactors
-        if redactors and (tenant := await self._store.tenant_of_run(key[0])) in redactors:
+        if redactors and (tenant := await self._context.store.tenant_of_run(key[0])) in redactors:
             data = redactors[tenant].json(data)
         receipt, is_repeated = await self._context.deliveries.deliver(Delivery(*key, data, message_id))
         reach("after_delivery")
@@ -100,11 +100,13 @@ class CallbackCommands(CommandPart):
         if key is None:
             return None
         run, step = key
-        tenant = await self._store.tenant_of(Owned.RUN, run)  # the token is the permission, whose run it is of
+        # The token is the permission, and its run finds the tenant.
+        tenant = await self._context.store.tenant_of(Owned.RUN, run)
         if tenant is None:
             return None
-        callback = next((row for row in await self._store.callbacks(tenant, run) if row.step == step), None)
-        row = None if callback is None else await self._store.run(tenant, run)
+        store = self._context.store.for_tenant(tenant)
+        callback = next((row for row in await store.callbacks(tenant, run) if row.step == step), None)
+        row = None if callback is None else await store.run(tenant, run)
         if callback is None or row is None:
             return None
         return CallbackView(row.workflow_name, callback.step, callback.state, callback.until)

@@ -94,7 +94,7 @@ class CommandPart:
     def __init__(self, context: CommandContext, caller: Caller) -> None:
         self._context = context
         self._engine = context.engine
-        self._store = context.store
+        self._store = context.store.for_tenant(caller.tenant)
         self._caller = caller
         self._tenant = caller.tenant
 

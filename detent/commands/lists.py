@@ -167,7 +167,7 @@ class ListCommands(CommandPart):
 
     async def _stuck(self) -> list[bytes]:
         before = await self._store.now() - LATE
-        return await self._store.stuck(self._tenant, before=before, limit=MOST_COUNTED)
+        return await self._context.store.stuck(self._tenant, before=before, limit=MOST_COUNTED)
 
     async def counts(self) -> CountsDocument:
         """Return how many runs each saved view has, up to 10,000."""

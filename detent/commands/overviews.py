@@ -127,11 +127,12 @@ class SystemCommands(CommandPart):
 
     async def find_tenant(self, name: str) -> int | None:
         """Return the id of a tenant by name, `None` if it does not exist or is suspended."""
-        return await self._store.active_tenant(name)
+        return await self._context.store.active_tenant(name)
 
     async def nodes(self) -> list[NodeDocument]:
         """Return the registered nodes, oldest first."""
-        offers, owned, now = await self._store.offers(), await self._store.owned_counts(), await self._store.now()
+        whole = self._context.store
+        offers, owned, now = await whole.offers(), await whole.owned_counts(), await whole.now()
         try:
             own = self._engine.node
         except Unavailable:
@@ -155,9 +156,10 @@ class SystemCommands(CommandPart):
 
     async def queues(self) -> list[QueueDocument]:
         """Return the queues that have open runs, or that a node serves by name."""
-        now, offers = await self._store.now(), await self._store.offers()
-        waiting = {row.queue: row for row in await self._store.queues(now=now, limit=MOST_COUNTED)}
-        owned = await self._store.owned_queues(limit=MOST_COUNTED)
+        whole = self._context.store
+        now, offers = await whole.now(), await whole.offers()
+        waiting = {row.queue: row for row in await whole.queues(now=now, limit=MOST_COUNTED)}
+        owned = await whole.owned_queues(limit=MOST_COUNTED)
         served = {queue for offer in offers for queue in offer.queues or ()}
         serves_all = any(offer.queues is None for offer in offers)
         found = []

@@ -20,7 +20,7 @@ from detent.observe import emit
 from detent.planner.maps import page_of
 from detent.planner.prepared import Prepared, prepare
 from detent.run.journal import Page, family_in
-from detent.store.protocol import NodeStore, WorkflowStore
+from detent.store.protocol import NodeStore, Store
 from detent.store.rows import RunRow, StartCheck, VersionFacts, VersionRow, WorkflowRow
 from detent.values.limits import LARGEST_VERSION
 
@@ -179,7 +179,7 @@ class Startable:
 class WorkflowCache:
     """A cache of startable workflows by the key that callers use: id or name."""
 
-    def __init__(self, store: WorkflowStore, graphs: GraphCache) -> None:
+    def __init__(self, store: Store, graphs: GraphCache) -> None:
         self._store, self._graphs = store, graphs
         self._kept: ByteCache[tuple[int, str], Startable] = ByteCache()
         self._pinned: ByteCache[tuple[int, str, int], Startable] = ByteCache()
@@ -221,7 +221,7 @@ class WorkflowCache:
         """Return a version of a workflow, with its facts. Raise NotFound if there is none, or UnknownGraph if this code
         cannot read it."""
         fits = -LARGEST_VERSION <= number <= LARGEST_VERSION
-        found = await self._store.version(row.tenant, row.id, number) if fits else None
+        found = await self._store.for_tenant(row.tenant).version(row.tenant, row.id, number) if fits else None
         if found is None:
             raise NotFound(f"the workflow {row.name!r} has no version {number}")
         return await self._graphs.one((row.id, number)), found._replace(facts=facts_of(row, found))
@@ -245,13 +245,13 @@ class WorkflowCache:
 
     async def row(self, tenant: int, key: str) -> WorkflowRow:
         """Return the workflow's row from the store. Raise NotFound if there is none."""
-        found = None
+        store, found = self._store.for_tenant(tenant), None
         try:
-            found = await self._store.workflow(tenant, parse(WORKFLOW, key))
+            found = await store.workflow(tenant, parse(WORKFLOW, key))
         except InvalidId:
             # No valid name is longer or contains a NUL, and a database may refuse such a query.
             if len(key) <= LONGEST_NAME and "\x00" not in key:
-                found = await self._store.workflow(tenant, key)
+                found = await store.workflow(tenant, key)
         if found is None:
             raise NotFound(f"there is no workflow {key[:200]!r}")
         return found

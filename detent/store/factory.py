@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Final, Literal
 
 from detent.clock import Clock
-from detent.errors import StoreError
+from detent.errors import InvalidInput, Problem, StoreError
 from detent.store.memory.store import MemoryStore
 from detent.store.protocol import Store
 from detent.store.sql.sqlite.maintenance import file_revision, migrate_file
@@ -14,14 +14,19 @@ from detent.store.url import scheme, sqlite_path
 from detent.version import install_hint
 
 Role = Literal["engine", "client"]
+_NAMES: Final = {"memory": "in memory", "sqlite": "SQLite", "mysql": "MariaDB or MySQL"}
 
 
-async def open_store(url: str, clock: Clock, *, role: Role = "engine", migrate: bool | None = None) -> Store:
+async def open_store(
+    url: str, clock: Clock, *, role: Role = "engine", migrate: bool | None = None, row_security: bool = False
+) -> Store:
     """Open the store at `sqlite:///path`, `postgresql://...`, `mysql://...` (or `mariadb://...`) or `memory://`.
 
     A SQLite file is created and migrated on open. A server is migrated only with `migrate`; otherwise tables of another
     revision raise SchemaMismatch. An engine holds the lock of its SQLite file. A client that finds an engine there can
-    read; a write raises StoreInUse."""
+    read; a write raises StoreInUse. `row_security` lets PostgreSQL keep the tenants apart for commands too; another
+    database refuses it."""
+    _refuse_row_security(url, row_security)
     match scheme(url):
         case "memory":
             return MemoryStore(clock)
@@ -36,13 +41,14 @@ async def open_store(url: str, clock: Clock, *, role: Role = "engine", migrate: 
             _require_postgres()
             from detent.store.sql.postgres.store import PostgresStore
 
-            return await PostgresStore.open(url, clock, migrated=bool(migrate))
+            return await PostgresStore.open(url, clock, migrated=bool(migrate), row_security=row_security)
 
 
-async def migrate_store(url: str, to: str | None = None, *, force: bool = False) -> str:
+async def migrate_store(url: str, to: str | None = None, *, force: bool = False, row_security: bool = False) -> str:
     """Bring the tables to a revision and return it. The default is the newest revision that can be reached now.
 
-    A downgrade that deletes data needs `force`."""
+    A downgrade that deletes data needs `force`. With `row_security` the tables are put under it."""
+    _refuse_row_security(url, row_security)
     match scheme(url):
         case "memory":
             return ""
@@ -59,7 +65,7 @@ async def migrate_store(url: str, to: str | None = None, *, force: bool = False)
             from detent.store.sql.postgres.connection import Address
             from detent.store.sql.postgres.migration import migrate
 
-            return await migrate(Address.parse(url), to, force=force)
+            return await migrate(Address.parse(url), to, force=force, row_security=row_security)
 
 
 async def stored_revision(url: str) -> str | None:
@@ -88,6 +94,16 @@ def newest_revision() -> str:
     from detent.store.migrations.plan import revisions  # Alembic: only when it is needed
 
     return revisions()[-1]
+
+
+def _refuse_row_security(url: str, is_wanted: bool) -> None:
+    """Raise InvalidInput if row security is wanted of a database that does not have it."""
+    kind = scheme(url)
+    if is_wanted and kind in ("memory", "sqlite", "mysql"):
+        raise InvalidInput(
+            "invalid settings",
+            [Problem("DETENT_ROW_SECURITY", f"needs PostgreSQL, and the database is {_NAMES[kind]}; set it to false")],
+        )
 
 
 def _require_postgres() -> None:

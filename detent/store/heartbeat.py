@@ -15,6 +15,24 @@ from detent.errors import StoreError
 STANDSTILL: Final = 30.0
 
 
+class Heartbeat(Protocol):
+    """Extends a node's lease independently of the engine, so that a busy engine cannot starve it."""
+
+    def start(self) -> None: ...
+
+    def touch(self) -> None:
+        """Report that the engine's loop is alive. Without a touch for 30 seconds the heartbeat stops extending the
+        lease."""
+
+    def confirmed(self) -> float:
+        """Return the monotonic time at which the last confirmed beat was sent."""
+
+    def lost(self) -> bool:
+        """Return whether the store has answered that this node is not registered any more."""
+
+    async def stop(self) -> None: ...
+
+
 class HeartbeatStore(Protocol):
     async def beat(self, node: bytes, *, ttl: float) -> int | None: ...
 

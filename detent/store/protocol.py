@@ -23,6 +23,7 @@ from detent.store.audit import AuditStore
 from detent.store.auth import KeyStore
 from detent.store.catalog_protocol import CatalogStore
 from detent.store.events import EventStore
+from detent.store.heartbeat import Heartbeat
 from detent.store.identity.people import PersonStore
 from detent.store.letters import LetterStore, NewLetter
 from detent.store.links import LinkStore
@@ -68,24 +69,6 @@ from detent.store.trigger_rows import FiringRow, FiringState, NewFiring, NewTrig
 from detent.store.vault.credentials import VaultStore
 
 EVERY_RUN: Final = RunCriteria()
-
-
-class Heartbeat(Protocol):
-    """Extends a node's lease independently of the engine, so that a busy engine cannot starve it."""
-
-    def start(self) -> None: ...
-
-    def touch(self) -> None:
-        """Report that the engine's loop is alive. Without a touch for 30 seconds the heartbeat stops extending the
-        lease."""
-
-    def confirmed(self) -> float:
-        """Return the monotonic time at which the last confirmed beat was sent."""
-
-    def lost(self) -> bool:
-        """Return whether the store has answered that this node is not registered any more."""
-
-    async def stop(self) -> None: ...
 
 
 class NodeStore(Protocol):
@@ -598,3 +581,9 @@ class Store(
     """A complete store. `hints` is `None` if its nodes can only poll."""
 
     hints: Hints | None
+
+    def for_tenant(self, tenant: int) -> Store:
+        """Return the store for the commands of one tenant.
+
+        With row security, the database hides the rows of other tenants from its verbs, and refuses to write them.
+        Otherwise it is the same store. The engine, its workers and callers without a tenant use the whole store."""

@@ -21,6 +21,9 @@ from detent.triggers.processor import Processor
 class TriggerStores(TriggerStore, LetterStore, EventStore, EntityStore, TenantStore, Protocol):
     """The verbs of triggers, dead letters, entities and their events, and of tenants."""
 
+    def for_tenant(self, tenant: int) -> TriggerStores:
+        """Return the store for the commands of one tenant, as `Store.for_tenant` does."""
+
 
 class TriggerContext:
     """What every part shares: an engine's commands, its store, a clock, new ids, and what processes firings and
@@ -49,7 +52,7 @@ class TriggerPart:
 
     def __init__(self, context: TriggerContext, caller: Caller) -> None:
         self._context = context
-        self._store = context.store
+        self._store = context.store.for_tenant(caller.tenant)
         self._now = context.now
         self._caller = caller
         self._tenant = caller.tenant

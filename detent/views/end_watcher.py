@@ -12,7 +12,7 @@ from typing import Final
 from detent.clock import Clock
 from detent.errors import StoreError
 from detent.observe import emit
-from detent.store.protocol import CommandStore
+from detent.store.protocol import Store
 from detent.views.pace import Pace
 
 _AT_ONCE: Final = 500
@@ -27,7 +27,7 @@ class _Watched:
 class EndWatcher:
     """The awaited runs of this process. It polls the store only while there are waiters, and retries after errors."""
 
-    def __init__(self, store: CommandStore, clock: Clock) -> None:
+    def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
         self._pace = Pace(clock)
         self._watched: dict[tuple[int, bytes], _Watched] = {}
@@ -87,7 +87,8 @@ class EndWatcher:
             try:
                 for tenant, runs in waiting.items():
                     for first in range(0, len(runs), _AT_ONCE):
-                        found |= self._notify(tenant, await self._store.ended(tenant, runs[first : first + _AT_ONCE]))
+                        ended = await self._store.for_tenant(tenant).ended(tenant, runs[first : first + _AT_ONCE])
+                        found |= self._notify(tenant, ended)
                 is_away = False
             except StoreError as error:
                 if not is_away:

@@ -18,7 +18,7 @@ from detent.clock import Clock
 from detent.errors import StoreError
 from detent.observe import emit, listen
 from detent.run.journal import Entry
-from detent.store.protocol import CommandStore
+from detent.store.protocol import CommandStore, Store
 from detent.views.end_watcher import EndWatcher
 from detent.views.pace import Pace
 
@@ -264,7 +264,7 @@ class Events(NamedTuple):
 class Feeds:
     """The feeds of this process, by run. `close` releases all readers and waiters."""
 
-    def __init__(self, store: CommandStore, clock: Clock) -> None:
+    def __init__(self, store: Store, clock: Clock) -> None:
         self._store, self._clock = store, clock
         self._endings = EndWatcher(store, clock)
         self._turns = asyncio.Semaphore(_READS_AT_ONCE)
@@ -280,7 +280,7 @@ class Feeds:
 
     async def status(self, tenant: int, run: bytes) -> str | None:
         """Return the status in a run's row, or None if the run does not exist."""
-        row = await self._store.run(tenant, run)
+        row = await self._store.for_tenant(tenant).run(tenant, run)
         return None if row is None else row.status
 
     async def follow(self, tenant: int, run: bytes, *, after: int = 0) -> AsyncGenerator[Entry, None]:
@@ -339,12 +339,12 @@ class Feeds:
         await asyncio.gather(*ending, return_exceptions=True)
 
     async def _events(self, tenant: int, run: bytes, after: int, limit: int) -> Events:
-        ended = run in await self._store.ended(tenant, [run])
+        ended = run in await self._store.for_tenant(tenant).ended(tenant, [run])
         page = await self._pages(tenant, run).read(after, limit=limit, most=MOST_BYTES)
         return Events(page.entries, ended and page.is_last)
 
     def _pages(self, tenant: int, run: bytes) -> JournalPages:
-        return JournalPages(self._store, tenant, run, self._turns)
+        return JournalPages(self._store.for_tenant(tenant), tenant, run, self._turns)
 
     @contextmanager
     def _listening(self) -> Iterator[None]:

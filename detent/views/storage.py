@@ -43,7 +43,7 @@ class StorageMeasure:
             self._known[tenant] = self._now(), done.result()
 
     async def _measure(self, tenant: int) -> StorageDocument:
-        store, after = self._store, None
+        store, after = self._store.for_tenant(tenant), None
         total: dict[bytes, StoredBytes] = {}
         at = await store.now()
         while True:
@@ -60,7 +60,7 @@ class StorageMeasure:
                 break
         largest = sorted(total.values(), key=lambda one: -one.bytes)
         return StorageDocument(
-            database_bytes=await store.database_bytes(),
+            database_bytes=await self._store.database_bytes(),
             workflows=[
                 WorkflowStorage(
                     workflow_id=show(WORKFLOW, one.workflow),
@@ -76,5 +76,5 @@ class StorageMeasure:
 
     async def _name(self, tenant: int, workflow: bytes) -> str:
         """Return the name of a workflow, empty if it was deleted."""
-        row = await self._store.workflow(tenant, workflow)
+        row = await self._store.for_tenant(tenant).workflow(tenant, workflow)
         return "" if row is None else row.name

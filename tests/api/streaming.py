@@ -11,7 +11,7 @@ import json
 import sys
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, closing, contextmanager
-from typing import Any, cast
+from typing import Any, Self, cast
 
 import uvicorn
 
@@ -26,7 +26,7 @@ from detent.ids import RUN, new_id, show
 from detent.observe import emit
 from detent.process import bind, run_process
 from detent.run.journal import Entry, Kind
-from detent.store.protocol import CommandStore
+from detent.store.protocol import Store
 from detent.store.rows import RunRow
 from detent.views.feeds import Feeds
 from tests.store.make import NOON
@@ -50,6 +50,9 @@ class Tape:
     @property
     def text(self) -> str:
         return show(RUN, self.id)
+
+    def for_tenant(self, tenant: int) -> Self:
+        return self
 
     async def write(self, count: int) -> None:
         for _ in range(count):
@@ -108,7 +111,7 @@ class Nothing:
 @asynccontextmanager
 async def streaming(store: object, *, patience: float = 30.0) -> AsyncIterator[tuple[str, Server]]:
     """The routes under test on a port of their own, before that store."""
-    feeds = Feeds(cast(CommandStore, store), SystemClock())
+    feeds = Feeds(cast(Store, store), SystemClock())
 
     class Impatient(Connection):
         def connection_lost(self, exc: Exception | None) -> None:

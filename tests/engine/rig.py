@@ -38,9 +38,9 @@ from detent.run.call import StepCall
 from detent.run.outcomes import Done, Fail, Outcome, StepError
 from detent.run.status import TERMINAL
 from detent.steps.protocol import Needs, StepExecutor
-from detent.store.heartbeat import TaskHeartbeat
+from detent.store.heartbeat import Heartbeat, TaskHeartbeat
 from detent.store.memory.store import MemoryStore
-from detent.store.protocol import Heartbeat, Store
+from detent.store.protocol import Store
 from detent.store.rows import Flush, MessageKind, NewVersion, Receipt, RunRow
 from detent.vault.secrets import SecretOpener
 
@@ -135,6 +135,9 @@ class Line:
 
     def heartbeat(self, node: bytes, *, ttl: float, interval: float) -> Heartbeat:
         return TaskHeartbeat(cast(Any, self), node, clock=self._clock, ttl=ttl, interval=interval)
+
+    def for_tenant(self, tenant: int) -> Store:
+        return cast(Store, self)
 
     def __getattr__(self, verb: str) -> Callable[..., Coroutine[Any, Any, Any]]:
         return functools.partial(self._send, verb)

@@ -20,7 +20,7 @@ from detent.run.journal import Decided, Entry, EntryData, Kind, encode_data
 from detent.run.outcomes import StepError
 from detent.run.status import TERMINAL
 from detent.store.memory.store import MemoryStore
-from detent.store.protocol import CommandStore
+from detent.store.protocol import Store
 from detent.views.entries import entry_document, entry_json
 from detent.views.feeds import PAGE_BYTES, PAGE_ENTRIES, Feed, Feeds, JournalPages
 from tests.engine.rig import Line, VirtualClock, rig, virtual
@@ -60,7 +60,7 @@ async def world() -> AsyncIterator[World]:
     line = Line(store, clock)
     node = await Node.register(store, ttl=1e6)
     before = asyncio.all_tasks()
-    yield World(store, line, Feeds(cast(CommandStore, line), clock), node, clock)
+    yield World(store, line, Feeds(cast(Store, line), clock), node, clock)
     for _ in range(3):
         await asyncio.sleep(0)
     assert asyncio.all_tasks() == before

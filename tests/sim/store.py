@@ -14,9 +14,9 @@ from typing import Any, Final, TypeVar, cast
 from detent.clock import Clock
 from detent.errors import CommitUnknown, DetentError, StoreBusy, StoreLocked
 from detent.instant import SECOND
-from detent.store.heartbeat import TaskHeartbeat
+from detent.store.heartbeat import Heartbeat, TaskHeartbeat
 from detent.store.memory.store import MemoryStore
-from detent.store.protocol import Heartbeat, Store
+from detent.store.protocol import Store
 from detent.store.rows import Flush
 from tests.sim.loop import OUTSIDE, Process, SimLoop
 from tests.sim.swarm import Swarm
@@ -238,6 +238,9 @@ class Connection:
 
     async def beat(self, node: bytes, *, ttl: float) -> int | None:
         return cast(int | None, await self._database.execute(self._process, "beat", (node,), {"ttl": ttl}))
+
+    def for_tenant(self, tenant: int) -> Store:
+        return cast(Store, self)
 
     def __getattr__(self, verb: str) -> Callable[..., Coroutine[Any, Any, Any]]:
         def send(*args: Any, **kwargs: Any) -> Coroutine[Any, Any, Any]:

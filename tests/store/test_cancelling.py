@@ -41,7 +41,7 @@ async def test_one_who_outlived_a_cancellation_hears_of_trouble_as_trouble() -> 
 
 @pytest.mark.parametrize("turns", range(1, 8))
 async def test_a_cancelled_door_is_cancelled_at_whatever_moment_that_comes(postgres_database: str, turns: int) -> None:
-    pool = Pool(Address.parse(postgres_database), 1)
+    pool = Pool.of(Address.parse(postgres_database), 1)
     asking = asyncio.ensure_future(pool.fetch("select 1"))
     for _ in range(turns):
         await asyncio.sleep(0)

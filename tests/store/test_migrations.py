@@ -22,7 +22,7 @@ from detent.store.url import sqlite_path
 from tests.servers.mariadb import MariadbServer
 from tests.servers.postgres import PostgresServer
 from tests.store.make import Node, entry, start
-from tests.store.sessions import session
+from tests.store.sessions import session, somebody_waits
 from tests.store.wires import wire
 
 #: The revisions after this code's own.
@@ -276,20 +276,43 @@ async def asks(run: detent.Run) -> Any:
 
 
 @pytest.mark.slow
-async def test_a_run_outlives_an_upgrade_of_the_tables_and_a_restart_of_old_code(
-    postgres_database: str, release: Release
-) -> None:
-    async with detent.node(postgres_database, workflows=[asks]):
-        first = await detent.start(asks)
+async def test_runs_in_flight_outlive_tables_that_go_up_down_and_up_again(database: str, release: Release) -> None:
+    await migrate_store(database)
+    is_shared = not database.startswith("sqlite")  # a file has one engine, and is migrated when none uses it
+    async with detent.node(database, workflows=[asks]):
+        runs = [await detent.start(asks) for _ in range(4)]
         release(SECOND, SECOND)
-        assert await migrate_store(postgres_database) == SECOND
-        second = await detent.start(asks)
-        await first.signal("go", 1)
-        assert await first.result(timeout=30) == 1
-    release(HEAD, HEAD)
-    async with detent.node(postgres_database, workflows=[asks]):
-        await second.signal("go", 2)
-        assert await second.result(timeout=30) == 2
+        if is_shared:
+            assert await migrate_store(database) == SECOND
+        await _answer(runs, 0)
+        release(HEAD, HEAD)
+    async with detent.node(database, workflows=[asks]):  # old code starts again on tables that are newer
+        await _answer(runs, 1)
+        if is_shared:
+            release(SECOND, SECOND)
+            async with detent.node(
+                database, workflows=[asks]
+            ):  # new code works beside it, and ends before the way down
+                runs.append(await detent.start(asks))
+            assert await migrate_store(database, HEAD, force=True) == HEAD
+            release(HEAD, HEAD)
+        runs.append(await detent.start(asks))
+        await _answer(runs, 2)
+    release(SECOND, SECOND)
+    if not is_shared:
+        assert await migrate_store(database, SECOND) == SECOND
+        assert await migrate_store(database, HEAD, force=True) == HEAD
+    assert await migrate_store(database) == SECOND
+    async with detent.node(database, workflows=[asks]):
+        for number in range(3, len(runs)):
+            await _answer(runs, number)
+        assert [await run.result(timeout=30) for run in runs] == [*range(len(runs))]
+    assert len(await rows(database, "select id from run")) == len(runs)
+
+
+async def _answer(runs: list[Any], number: int) -> None:
+    await runs[number].signal("go", number)
+    assert await runs[number].result(timeout=30) == number
 
 
 async def test_what_older_nodes_need_is_removed_only_when_they_are_gone(shared: str, release: Release) -> None:
@@ -388,6 +411,27 @@ async def test_a_change_that_waits_for_a_lock_lets_others_pass_and_is_tried_agai
                 while attempts < 3:  # noqa: ASYNC110 - what happens inside the server sends no signal
                     await asyncio.sleep(0.01)
         assert await migrating == FIRST
+
+
+async def test_a_change_that_is_the_victim_of_a_deadlock_is_tried_again(
+    postgres_bare_database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "PAUSE", 0.01)
+    monkeypatch.setattr(postgres_migration, "_LOCK_TIMEOUT", "60s")
+    url = postgres_bare_database
+    await migrate_store(url, "0010")
+    async with session(url) as flush, session(url) as watcher:
+        await flush.execute("set deadlock_timeout = '60s'; set lock_timeout = 0; set statement_timeout = 0")
+        await watcher.execute(
+            "do $$ begin execute format('alter database %I set deadlock_timeout = %L',"
+            " current_database(), '4s'); end $$"
+        )
+        async with flush.transaction():
+            await flush.fetch("select count(*) from run")
+            migrating = asyncio.create_task(migrate_store(url))
+            await somebody_waits(watcher)  # it holds the other tables and waits for this one
+            await flush.fetch("select count(*) from workflow")
+        assert await migrating == HEAD
 
 
 async def test_a_change_that_waits_for_a_lock_of_mariadb_is_tried_again(

@@ -16,6 +16,7 @@ from detent.instant import SECOND
 from detent.store.list_rows import Range
 from detent.store.rows import RunCriteria
 from detent.store.sql import run_statements, statements
+from detent.store.sql.auth import audit as audit_verbs
 from detent.store.sql.compiler import compiled
 from detent.store.sql.postgres.connection import DIALECT as POSTGRES
 from detent.store.sql.postgres.connection import Address, Connection, PostgresAccess
@@ -107,6 +108,50 @@ async def test_a_look_reads_a_window_of_one_index(postgres_store: PostgresStore,
         assert await rows_read(connection, run_statements.heroes(prefix=True, after=False), heroes) <= 60
         failed = {"tenant": 1, "status": "failed", "since": SystemClock().wall() + 3600 * SECOND, "limit": 10}
         assert await rows_read(connection, run_statements.FAILED_SINCE, failed) == 0
+        await _look_as_a_small_tenant(connection, workflow)
+
+
+SMALL, FEW = 2, 20
+#: Rows of a small tenant, and those of a large one in other tables.
+BESIDE = f"""
+insert into run (id, tenant, workflow, version, status, trigger, input, epoch, queue, priority, started_at, ended_at)
+select gen_random_uuid(), {SMALL}, gen_random_uuid(), 1, 'completed', 'api', '', 1, 'a', 0, now(), now()
+from generate_series(1, {FEW});
+insert into audit (id, tenant, at, actor, via, action, kind, object, outcome)
+select gen_random_uuid(), case when g > {FEW} then 1 else {SMALL} end, now(), 'key', 'key', 'run.start', 'run',
+       g::text, 'done'
+from generate_series(1, 20000) g;
+insert into firing (id, tenant, trigger, workflow, kind, state, due_at, at)
+select gen_random_uuid(), case when g > {FEW} then 1 else {SMALL} end, '00000000-0000-0000-0000-000000000001',
+       '00000000-0000-0000-0000-000000000001', 'webhook', 'started', now(), now()
+from generate_series(1, 20000) g"""
+
+
+async def _look_as_a_small_tenant(connection: Connection, workflow: bytes) -> None:
+    """Lists, counts and the audit of a small tenant do not read the rows of a large one."""
+    await connection.execute(BESIDE)
+    await connection.execute("vacuum analyze run, audit, firing")
+    now = SystemClock().wall()
+    for where in (
+        RunCriteria(), RunCriteria(statuses=("completed",)), RunCriteria(statuses=("running",)),
+        RunCriteria(statuses=("failed",)), RunCriteria(workflow=workflow), RunCriteria(labels=(("k", "v"),)),
+        RunCriteria(text="x", **NEVER), RunCriteria(stages=("sleeping",), now=now), RunCriteria(trigger="api"),
+    ):  # fmt: skip
+        lanes = lanes_of(where)
+        values = values_of(where, lanes, SMALL, limit=50)
+        for clause in (
+            runs(where, lanes, cursor=False, oldest_first=False, what="listed"),
+            run_statements.count_runs(where, lanes),
+            run_statements.group_runs(where, lanes, cursor=False, end=False),
+        ):
+            assert await rows_read(connection, clause, values) <= 3 * FEW, where
+    of_audit = {"tenant": SMALL, "limit": 50}
+    for given in ({}, {"actor": "nobody"}, {"outcome": "refused"}, {"after": now}, {"kind": "run", "object": "7"}):
+        asked = {**of_audit, **given}
+        listing = audit_verbs._listing(tuple(name for name in asked if name != "limit"))  # noqa: SLF001
+        assert await rows_read(connection, listing, asked) <= FEW, given
+    received = {"tenant": SMALL, "trigger": bytes(15) + b"\x01", "limit": 50}
+    assert await rows_read(connection, statements.firings(before=False, state=False), received) <= FEW
 
 
 def plan(path: Path, clause: ClauseElement, values: Any) -> str:

@@ -206,9 +206,9 @@ def note_statements(access: Any) -> None:
 
 
 @asynccontextmanager
-async def two_tenants(url: str) -> AsyncIterator[World]:
+async def two_tenants(url: str, *, row_security: bool = False) -> AsyncIterator[World]:
     """An app with two tenants that have the same."""
-    settings = Settings(database_url=url, encryption_key=new_key())
+    settings = Settings(database_url=url, encryption_key=new_key(), row_security=row_security)
     async with run_app(settings, migrate=True) as app:
         context = context_for(app, TenantOfHeader(), hosts=None)
         world = World(app, FastPath(Api(context), context))

@@ -25,6 +25,7 @@ from detent.store.catalog_rows import (
     NewConnector,
     SavedConnector,
 )
+from detent.store.protocol import Store
 from detent.store.rows import Unsaved
 
 #: How many actions are read at once to count them.
@@ -120,17 +121,19 @@ class CatalogCommands(CommandPart):
 
     async def enable_connector(self, connector: str, *, enabled: bool) -> ConnectorRow:
         """Allow workflows to be published with actions of a connector, or forbid it."""
-        if (await self.connector(connector)).tenant == EVERY_TENANT:
+        owner = (await self.connector(connector)).tenant
+        if owner == EVERY_TENANT:
             self._caller.require_installation(f"the connector {connector!r}")
-        if not await self._store.enable_connector(self._tenant, connector, enabled=enabled):
+        if not await self._store_of(owner).enable_connector(self._tenant, connector, enabled=enabled):
             raise NotFound(f"there is no connector {connector[:200]!r}")
         return await self.connector(connector)
 
     async def enable_action(self, action: str, *, enabled: bool) -> ActionRow:
         """Allow workflows to be published with an action, or forbid it. Published versions are not affected."""
-        if (await self.action(action)).tenant == EVERY_TENANT:
+        owner = (await self.action(action)).tenant
+        if owner == EVERY_TENANT:
             self._caller.require_installation(f"the action {action!r}")
-        await self._store.enable_action(self._tenant, action, enabled=enabled)
+        await self._store_of(owner).enable_action(self._tenant, action, enabled=enabled)
         return await self.action(action)
 
     async def register(
@@ -154,10 +157,17 @@ class CatalogCommands(CommandPart):
             new: NewConnector = code_connector(EVERY_TENANT, name) if known is None else as_new(known)
             if name in own and (known is None or known.ranking < own[name].ranking):
                 new = own[name]
-            await self._store.save_connector(new, [action_row(EVERY_TENANT, one, None) for one in facts])
+            await self._store_of(EVERY_TENANT).save_connector(
+                new, [action_row(EVERY_TENANT, one, None) for one in facts]
+            )
+
+    def _store_of(self, owner: int) -> Store:
+        """Return the store that writes rows of this tenant, or of the installation."""
+        return self._context.store if owner == EVERY_TENANT else self._store
 
     async def _save(self, tenant: int, connector: Connector) -> SavedConnector:
-        saved = await self._store.save_connector(connector_row(tenant, connector), action_rows(tenant, connector))
+        rows = connector_row(tenant, connector), action_rows(tenant, connector)
+        saved = await self._store_of(tenant).save_connector(*rows)
         if isinstance(saved, Unsaved):
             raise Conflict(
                 f"version {connector.version} of the connector {connector.id!r}, or of one of its actions, is stored"

@@ -37,8 +37,9 @@ class AuditCommands(CommandPart):
         self._caller.require(Scope.AUDIT)
         if every_tenant:
             self._caller.require(Scope.TENANTS)
-        tenant = None if every_tenant else self._tenant
-        return await self._store.audits(tenant, limit=limit, where=where, cursor=cursor)
+        if every_tenant:
+            return await self._context.store.audits(None, limit=limit, where=where, cursor=cursor)
+        return await self._store.audits(self._tenant, limit=limit, where=where, cursor=cursor)
 
     async def verify(self, run: str) -> RunSeal:
         """Say whether a run is as it was when it ended. Raise Conflict if this process has no key for seals."""

@@ -55,11 +55,12 @@ class KeyCommands(CommandPart):
         role, scopes = self._check(asked)
         self._require_all(scopes_of(role, scopes), f"a key with {_described(role, scopes)}")
         tenant = self._tenant if asked.tenant is None else await self._tenant_named(asked.tenant)
+        store = self._store if tenant == self._tenant else self._context.store
         for _ in range(_ATTEMPTS):
             made = make_key()
             note_audit(made.id, name=asked.name, may=_described(role, scopes))
-            if await self._store.add_key(self._new(asked, tenant, role, scopes, made)):
-                row = await self._store.own_key(tenant, made.id)
+            if await store.add_key(self._new(asked, tenant, role, scopes, made)):
+                row = await store.own_key(tenant, made.id)
                 assert row is not None
                 return CreatedKey(row, made.key)
         raise Unavailable("no free id was found for the key; try again")
@@ -116,7 +117,7 @@ class KeyCommands(CommandPart):
     async def _tenant_named(self, name: str) -> int:
         """Return the tenant of that name. Raise NotFound. Only a caller that manages tenants makes keys of others."""
         self._caller.require(Scope.TENANTS)
-        row = await self._store.tenant(name)
+        row = await self._context.store.tenant(name)
         if row is None:
             raise NotFound(f"there is no tenant {name[:80]!r}")
         return row.id

@@ -13,8 +13,9 @@ from typing import Any, Final
 
 import msgspec
 
+from detent.auth.caller import Caller
 from detent.auth.scopes import Scope
-from detent.commands.context import CommandPart, encoder
+from detent.commands.context import CommandContext, CommandPart, encoder
 from detent.errors import Conflict, InvalidInput, NotFound, Problem
 from detent.run.status import OPEN
 from detent.steps.egress_addresses import parse_rule
@@ -46,6 +47,10 @@ _LONGEST_RULE: Final = 300
 
 class TenantCommands(CommandPart):
     """The tenants of the installation."""
+
+    def __init__(self, context: CommandContext, caller: Caller) -> None:
+        super().__init__(context, caller)
+        self._store = context.store  # these commands are about every tenant
 
     async def create(self, name: str) -> TenantRow:
         """Create an active tenant. Raise Conflict if the name is taken."""

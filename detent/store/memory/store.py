@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 from detent.errors import StoreError
 from detent.instant import micros
 from detent.run.journal import Entry
-from detent.store.heartbeat import TaskHeartbeat
+from detent.store.heartbeat import Heartbeat, TaskHeartbeat
 from detent.store.memory.audit import MemoryAudit
 from detent.store.memory.catalog import MemoryCatalog
 from detent.store.memory.credentials import MemoryCredentials
@@ -27,7 +27,6 @@ from detent.store.memory.tables import StoredCallback, StoredRun
 from detent.store.memory.templates import MemoryTemplates
 from detent.store.memory.tenants import MemoryTenants
 from detent.store.memory.workflows import MemoryWorkflows
-from detent.store.protocol import Heartbeat
 from detent.store.rows import (
     FORWARDED,
     NO_ID,
@@ -63,6 +62,9 @@ class MemoryStore(
     MemoryTenants,
 ):
     """A store in this process. Its data is lost when the process ends."""
+
+    def for_tenant(self, tenant: int) -> MemoryStore:
+        return self
 
     # -- nodes
 

@@ -81,7 +81,8 @@ class ConnectionPool(Generic[L]):
         self._patience = patience
 
     @asynccontextmanager
-    async def connection(self) -> AsyncIterator[L]:
+    async def connection(self, is_preferred: Callable[[L], bool] | None = None) -> AsyncIterator[L]:
+        """Lend a connection, if possible one that is preferred."""
         if self._room.locked():
             until = asyncio.get_running_loop().time() + self._patience
             try:
@@ -91,12 +92,20 @@ class ConnectionPool(Generic[L]):
                 raise StoreBusy("every connection to the database is in use") from None
         else:
             await self._room.acquire()  # at once
-        connection = self._free.pop()
+        connection = self._take(is_preferred)
         try:
             yield connection
         finally:
             self._free.append(connection)
             self._room.release()
+
+    def _take(self, is_preferred: Callable[[L], bool] | None) -> L:
+        """Remove a free connection: the one that was used last of those that are preferred, or of all."""
+        if is_preferred is not None:
+            for place in range(len(self._free) - 1, -1, -1):
+                if is_preferred(self._free[place]):
+                    return self._free.pop(place)
+        return self._free.pop()
 
     async def close(self) -> None:
         for connection in self._all:

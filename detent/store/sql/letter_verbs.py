@@ -103,7 +103,7 @@ class LetterVerbs(LetterStore):
         given = where.given()
         clause = _found(frozenset(given), cursor=cursor is not None, oldest_first=oldest_first)
         values = {**given, "tenant": tenant, "limit": limit, "cursor": cursor}
-        return [_row(row) for row in await self._access.query(clause, values)]
+        return [_row(row) for row in await self._access.search(clause, values)]
 
     async def letter(self, tenant: int, letter: bytes) -> LetterRow | None:
         rows = await self._access.query(LETTER, {"tenant": tenant, "letter": letter})
@@ -111,7 +111,7 @@ class LetterVerbs(LetterStore):
 
     async def count_letters(self, tenant: int, *, where: LetterCriteria, limit: int) -> int:
         given = where.given()
-        [row] = await self._access.query(_counted(frozenset(given)), {**given, "tenant": tenant, "limit": limit})
+        [row] = await self._access.search(_counted(frozenset(given)), {**given, "tenant": tenant, "limit": limit})
         return int(row[0])
 
     async def take_letter(self, tenant: int, letter: bytes, *, by: str, stale: int) -> LetterRow | None:

@@ -178,7 +178,7 @@ class LinkVerbs(LinkStore):
         values: dict[str, Any] = {**narrowing, "tenant": tenant, "limit": limit}
         if after is not None:
             values |= dict(zip(("after_system", "after_type", "after_id"), after, strict=True))
-        rows = await self._access.query(found(given, after=after is not None), values)
+        rows = await self._access.search(found(given, after=after is not None), values)
         return [LinkRow(*row) for row in rows]
 
     async def reserve(self, key: LinkKey, *, run: bytes, step: str) -> Reservation:

@@ -119,13 +119,12 @@ class ListVerbs(ListStore):
         oldest_first: bool,
     ) -> bytes | None:
         """Return the run up to which `most` runs of no lane are left out, or `None` if that is the whole list."""
-        ends: list[bytes] = []
-        for lane in lanes:
-            if run_statements.is_exact(lane, where):
-                continue
-            clause = run_statements.lane_end(where, lane, cursor=cursor is not None, oldest_first=oldest_first)
-            values = run_statements.values_of(where, [lane], tenant, cursor=cursor, skipped=most - 1)
-            ends += [bytes(row[0]) for row in await self._access.search(clause, values)]
+        long = [lane for lane in lanes if not run_statements.is_exact(lane, where)]
+        if not long:
+            return None
+        clause = run_statements.lane_ends(where, long, cursor=cursor is not None, oldest_first=oldest_first)
+        values = run_statements.values_of(where, long, tenant, cursor=cursor, skipped=most - 1)
+        ends = [bytes(row[0]) for row in await self._access.search(clause, values)]
         if not ends:
             return None
         return min(ends) if oldest_first else max(ends)

@@ -49,17 +49,17 @@ class OverviewVerbs(OverviewStore):
         if after is None or after[0] is not None:
             place = {} if after is None else dict(zip(("until", "run", "step"), after, strict=True))
             clause = statements.waits(timed=True, after=after is not None, **narrowed)
-            found = [WaitRow(*row) for row in await self._access.query(clause, values | place)]
+            found = [WaitRow(*row) for row in await self._access.search(clause, values | place)]
             after = None
         if len(found) < limit:
             place = {} if after is None else {"run": after[1], "step": after[2]}
             clause = statements.waits(timed=False, after=after is not None, **narrowed)
-            rows = await self._access.query(clause, {**values, **place, "limit": limit - len(found)})
+            rows = await self._access.search(clause, {**values, **place, "limit": limit - len(found)})
             found += [WaitRow(*row) for row in rows]
         return found
 
     async def count_waits(self, tenant: int, *, limit: int) -> int:
-        [row] = await self._access.query(statements.COUNT_WAITS, {"tenant": tenant, "limit": limit})
+        [row] = await self._access.search(statements.COUNT_WAITS, {"tenant": tenant, "limit": limit})
         return int(row[0])
 
     async def received(
@@ -74,7 +74,7 @@ class OverviewVerbs(OverviewStore):
     ) -> ReceivedSlice:
         values = {"tenant": tenant, "limit": limit, "window": window, "before": before, "kind": kind, "state": state}
         clause = statements.received(before=before is not None, kind=kind is not None, state=state is not None)
-        ids = [row[0] for row in await self._access.query(clause, values)]
+        ids = [row[0] for row in await self._access.search(clause, values)]
         found = await self._access.query(statements.FIRINGS, {"tenant": tenant, "ids": ids}) if ids else ()
         rows = [ReceivedRow(firing_row(row[:15]), row[15], row[16]) for row in found]
         rows.sort(key=lambda row: row.firing.id, reverse=True)
@@ -82,7 +82,7 @@ class OverviewVerbs(OverviewStore):
             return ReceivedSlice(rows, ids[-1])
         if kind is None and state is None:
             return ReceivedSlice(rows, None)
-        ends = await self._access.query(
+        ends = await self._access.search(
             statements.end_of_window(before=before is not None), {**values, "skipped": window - 1}
         )
         return ReceivedSlice(rows, ends[0][0] if ends else None)
@@ -101,7 +101,7 @@ class OverviewVerbs(OverviewStore):
         clause = statements.received(
             before=False, kind=kind is not None, state=state is not None, trigger=trigger is not None
         )
-        return [FiringMark(*row) for row in await self._access.query(clause, values)]
+        return [FiringMark(*row) for row in await self._access.search(clause, values)]
 
     async def entry_marks(self, tenant: int, runs: Sequence[bytes], *, limit: int) -> list[EntryMark]:
         if not runs:
@@ -144,9 +144,9 @@ class OverviewVerbs(OverviewStore):
 
     async def stored_bytes(self, tenant: int, *, after: bytes | None, limit: int) -> StorageSlice:
         values = {"tenant": tenant, "after": after or NO_ID, "limit": limit, "skipped": limit - 1}
-        ends = await self._access.query(statements.END_OF_SLICE, values)
-        runs = {row[0]: row for row in await self._access.query(statements.RUN_BYTES, values)}
-        journals = {row[0]: row for row in await self._access.query(statements.JOURNAL_BYTES, values)}
+        ends = await self._access.search(statements.END_OF_SLICE, values)
+        runs = {row[0]: row for row in await self._access.search(statements.RUN_BYTES, values)}
+        journals = {row[0]: row for row in await self._access.search(statements.JOURNAL_BYTES, values)}
         found = [
             StoredBytes(
                 workflow,

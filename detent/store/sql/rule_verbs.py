@@ -137,12 +137,12 @@ class AlertVerbs(AlertStore):
         given = where.given()
         clause = statements.alerts(frozenset(given), cursor=cursor is not None)
         values = {**given, "tenant": tenant, "limit": limit, "cursor": cursor}
-        return [AlertRow(*row) for row in await self._access.query(clause, values)]
+        return [AlertRow(*row) for row in await self._access.search(clause, values)]
 
     async def count_alerts(self, tenant: int, *, where: AlertCriteria, limit: int) -> int:
         given = where.given()
         values = {**given, "tenant": tenant, "limit": limit}
-        [row] = await self._access.query(statements.count_alerts(frozenset(given)), values)
+        [row] = await self._access.search(statements.count_alerts(frozenset(given)), values)
         return int(row[0])
 
     async def settle_alert(self, tenant: int, alert: bytes, state: AlertState, *, by: str) -> AlertRow | None:

@@ -196,6 +196,13 @@ def lane_end(where: RunCriteria, lane: Lane, *, cursor: bool, oldest_first: bool
     return _lane_end(frozenset(where.given()), _lane_shapes([lane])[0], cursor, oldest_first)
 
 
+def lane_ends(
+    where: RunCriteria, lanes: Sequence[Lane], *, cursor: bool, oldest_first: bool
+) -> Select[Any] | CompoundSelect[Any]:
+    """Return `lane_end` of each lane that has one, in any order: one statement instead of one for each lane."""
+    return _lane_ends(frozenset(where.given()), _lane_shapes(lanes), cursor, oldest_first)
+
+
 #: The kind of a lane, and the argument that has its value.
 LaneShape = tuple[str, str | None]
 
@@ -251,6 +258,14 @@ def _lane_end(names: frozenset[str], lane: LaneShape, cursor: bool, oldest_first
         *_in_range(names),
     )
     return _ordered(query, cursor, oldest_first, False).limit(literal_column("1")).offset(bindparam("skipped"))
+
+
+@lru_cache(maxsize=1024)
+def _lane_ends(
+    names: frozenset[str], lanes: tuple[LaneShape, ...], cursor: bool, oldest_first: bool
+) -> Select[Any] | CompoundSelect[Any]:
+    parts = [_lane_end(names, lane, cursor, oldest_first) for lane in lanes]
+    return parts[0] if len(parts) == 1 else union_all(*(select(part.subquery()) for part in parts))
 
 
 def _ordered(query: Select[Any], cursor: bool, oldest_first: bool, end: bool) -> Select[Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from detent.store.events import EventStore
-from detent.store.protocol import CommandStore, Hints, ListStore, MaintenanceStore, NodeStore
+from detent.store.protocol import CommandStore, Hints, ListStore, MaintenanceStore, NodeStore, Store
 from detent.store.sql.access import SqlAccess
 from detent.store.sql.auth.audit import AuditVerbs
 from detent.store.sql.auth.keys import KeyVerbs
@@ -290,3 +290,6 @@ class SqlStore:
         self.tidy = maintenance.tidy
         self.examine = maintenance.examine
         self.close = maintenance.close
+
+    def for_tenant(self, tenant: int) -> Store:
+        return self

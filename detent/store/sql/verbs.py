@@ -89,7 +89,7 @@ class TriggerVerbs(TriggerStore):
     ) -> list[TriggerRow]:
         narrowing = {"after": after, "workflow": workflow, "kind": kind, "enabled": enabled}
         given = frozenset(name for name, value in narrowing.items() if value is not None)
-        rows = await self._access.query(statements.triggers(given), {**narrowing, "tenant": tenant, "limit": limit})
+        rows = await self._access.search(statements.triggers(given), {**narrowing, "tenant": tenant, "limit": limit})
         return [trigger_row(row) for row in rows]
 
     async def listeners(self, tenant: int, keys: Sequence[str]) -> list[TriggerRow]:
@@ -150,7 +150,7 @@ class TriggerVerbs(TriggerStore):
     ) -> list[FiringRow]:
         clause = statements.firings(before=before is not None, state=state is not None)
         values = {"tenant": tenant, "trigger": trigger, "limit": limit, "before": before, "state": state}
-        return [firing_row(row) for row in await self._access.query(clause, values)]
+        return [firing_row(row) for row in await self._access.search(clause, values)]
 
     async def due_firings(self, *, limit: int) -> list[FiringRow]:
         now = await self._access.now()
@@ -374,7 +374,7 @@ class SharedVerbs(CommandStore):
         values: dict[str, Any] = {"tenant": tenant, "hero_type": hero[0], "hero_id": hero[1], "limit": limit}
         if after is not None:
             values |= dict(zip(("at", "run", "seq"), after, strict=True))
-        rows = await self._access.query(timeline(after=after is not None), values)
+        rows = await self._access.search(timeline(after=after is not None), values)
         return [TimelineRow(row[0], entry(row[1:])) for row in rows]
 
     async def kept(self, tenant: int, run: bytes) -> dict[str, bytes]:

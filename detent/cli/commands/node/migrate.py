@@ -21,9 +21,10 @@ def migrate(
     force: Annotated[bool, typer.Option("--force", help="Delete data that an older revision cannot store.")] = False,
 ) -> None:
     """Bring the tables of a database to this version of Detent, or to a revision."""
-    url = settings_of(database_url=database).database_url
+    settings = settings_of(database_url=database)
+    url = settings.database_url
     before = asyncio.run(stored_revision(url))
-    after = asyncio.run(migrate_store(url, to, force=force))
+    after = asyncio.run(migrate_store(url, to, force=force, row_security=settings.row_security))
     if not after:
         out.print("a store in memory has no tables")
         return

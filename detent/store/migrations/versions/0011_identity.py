@@ -25,6 +25,10 @@ TABLES: Final = ("api_key", "person", "session", "handshake", "audit", "secret",
 
 
 def upgrade() -> None:
+    _add_identity()
+    _add_audit()
+    _add_vault()
+    # Last: a column locks its table until the migration commits, and nodes at work use these.
     op.add_column("tenant", Column("status", WORD))
     op.add_column("tenant", Column("settings", LONG))
     op.add_column("tenant", Column("created_at", MOMENT))
@@ -33,9 +37,6 @@ def upgrade() -> None:
     op.add_column("run", Column("via", LONG))
     op.add_column("run", Column("correlation", LONG))
     op.add_column("run", Column("seal", DATA))
-    _add_identity()
-    _add_audit()
-    _add_vault()
 
 
 def downgrade() -> None:

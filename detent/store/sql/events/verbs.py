@@ -147,7 +147,7 @@ class EventVerbs(EventStore):
         return bool(await self._access.query(OLDER, asked))
 
     async def samples(self, tenant: int, entity: str, *, limit: int) -> list[EventRow]:
-        rows = await self._access.query(SAMPLES, {"tenant": tenant, "entity": entity, "limit": limit})
+        rows = await self._access.search(SAMPLES, {"tenant": tenant, "entity": entity, "limit": limit})
         return [event_row((*row, None)) for row in rows]
 
     async def prune_samples(self, tenant: int, entity: str, *, keep: int) -> int:

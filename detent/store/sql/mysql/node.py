@@ -11,8 +11,7 @@ from detent.clock import Clock
 from detent.errors import SchemaMismatch
 from detent.instant import micros
 from detent.run.journal import Entry
-from detent.store.heartbeat import ThreadHeartbeat
-from detent.store.protocol import Heartbeat
+from detent.store.heartbeat import Heartbeat, ThreadHeartbeat
 from detent.store.rows import NO_ID, ClaimedRun, ClaimResult, Favoured, Flush, Flushed, Mail, StartCheck
 from detent.store.sql.mysql.connection import (
     BEGIN,

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from detent.store.audit import AuditRow, unwritten_audit
 from detent.store.rows import Delivery, MessageKind, Receipt
-from detent.store.sql.postgres.connection import PostgresAccess, Records
+from detent.store.sql.postgres.connection import PoolAccess, Records
 from detent.store.sql.verbs import SharedVerbs
 
 DELIVER: Final = """
@@ -77,7 +77,7 @@ AUDITED_SEND_MANY: Final = f"with hit as ({SEND_MANY}), {_note(5)} select run fr
 class PostgresCommandStore(SharedVerbs):
     """The verbs of commands, on a small pool."""
 
-    def __init__(self, access: PostgresAccess) -> None:
+    def __init__(self, access: PoolAccess) -> None:
         super().__init__(access)
         self._pool = access.pool
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Coroutine, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
@@ -33,6 +33,9 @@ DIALECT: Final[Dialect] = postgresql.dialect(paramstyle="numeric_dollar")  # typ
 
 #: PostgreSQL counts microseconds from the year 2000.
 _Y2K: Final = 946_684_800_000_000
+
+#: The setting of a session that names the tenant whose rows the restricted role sees.
+TENANT_SETTING: Final = "detent.tenant"
 
 CONNECT_TIMEOUT: Final = 5.0
 #: The server times out a lock, then a statement, before we drop the connection; all within 10 s.
@@ -67,12 +70,13 @@ class Address:
 
     With `?pooling=transaction` a pooler assigns every transaction to another session. Then no state may depend on a
     session, not even prepared statements. With `?schema=detent`, Detent's tables are in their own schema, apart from
-    those of an application in the same database."""
+    those of an application in the same database. Sessions switch to `role`, if there is one."""
 
     url: str
     pooled: bool = False
     lookups: bool = False
     schema: str | None = None
+    role: str | None = None
 
     @classmethod
     def parse(cls, url: str) -> Address:
@@ -100,12 +104,17 @@ class Address:
     def for_lookups(self) -> Address:
         return replace(self, lookups=True)
 
+    def for_role(self, role: str) -> Address:
+        return replace(self, role=role)
+
 
 async def connect(address: Address) -> Connection:
     """Open a connection. Raise StoreBusy if the server cannot be reached now."""
     settings = {"application_name": "detent"}
     if not address.pooled:
         settings |= _SESSION | (_LOOKUPS if address.lookups else {})
+        if address.role is not None:
+            settings["role"] = address.role
     if address.schema is not None:
         settings["search_path"] = address.schema
     until = asyncio.get_running_loop().time() + CONNECT_TIMEOUT
@@ -238,12 +247,17 @@ Records = Sequence[asyncpg.Record]
 
 
 class PostgresConnection:
-    """One connection that runs one statement or transaction at a time."""
+    """One connection that runs one statement or transaction at a time.
+
+    With a role it sees the rows of `tenant` only, and none if that is `None`."""
+
+    tenant: int | None = None
 
     def __init__(self, address: Address, *, limit: float = COMMAND_TIMEOUT) -> None:
         """Create it without connecting. `limit` is how many seconds a call may take before its connection is cut."""
         self._address, self._limit = address, limit
         self._connection: Connection | None = None
+        self._session_tenant: int | None = None
         self._turn = asyncio.Lock()
 
     async def fetch(self, sql: str, *arguments: Any, writing: bool = True) -> Records:
@@ -267,8 +281,10 @@ class PostgresConnection:
             # not.
             limit = Alarm(max(until, loop.time() + LEAST_TIME), connection.terminate)
             try:
+                if self._session_tenant != self.tenant:
+                    await self._change_tenant(connection)
                 with translated(writing=writing):
-                    return await (_in_transaction(connection, work) if self._address.pooled else work(connection))
+                    return await (self._in_transaction(connection, work) if self._address.pooled else work(connection))
             except AttributeError as error:
                 # The driver prepares a statement and then sends it. If the connection is cut between the two, the
                 # driver fails at its own missing protocol.
@@ -286,7 +302,7 @@ class PostgresConnection:
         """Run `work` as one transaction of several statements."""
 
         async def whole(connection: Connection) -> T:
-            return await _in_transaction(connection, work)
+            return await self._in_transaction(connection, work)
 
         return await self.call(work if self._address.pooled else whole)
 
@@ -301,8 +317,22 @@ class PostgresConnection:
     async def _open(self) -> Connection:
         if self._connection is None or self._connection.is_closed():
             self._connection = None
+            self._session_tenant = None
             self._connection = await connect(self._address)
         return self._connection
+
+    async def _change_tenant(self, connection: Connection) -> None:
+        """Let the session see the rows of another tenant. Before a transaction: one that fails would undo it."""
+        if not self._address.pooled:
+            with translated(writing=False):
+                await connection.execute(see_tenant(self.tenant))
+            self._session_tenant = self.tenant
+
+    async def _in_transaction(self, connection: Connection, work: Work[T]) -> T:
+        async with connection.transaction():
+            if self._address.pooled and self._address.role is not None:
+                await connection.execute(f"set local role {self._address.role}; {see_tenant(self.tenant, local=True)}")
+            return await work(connection)
 
     def _drop(self) -> None:
         connection, self._connection = self._connection, None
@@ -310,16 +340,38 @@ class PostgresConnection:
             connection.terminate()
 
 
-async def _in_transaction(connection: Connection, work: Work[T]) -> T:
-    async with connection.transaction():
-        return await work(connection)
+def see_tenant(tenant: int | None, *, local: bool = False) -> str:
+    """Return the statement after which the restricted role sees the rows of a tenant, or none."""
+    return f"set {'local ' if local else ''}{TENANT_SETTING} = '{'' if tenant is None else int(tenant)}'"
 
 
-class Pool(ConnectionPool[PostgresConnection]):
-    """A few connections for the commands."""
+class Pool:
+    """A few connections for the commands. With a tenant they see its rows only."""
 
-    def __init__(self, address: Address, size: int, patience: float = 5.0) -> None:
-        super().__init__((PostgresConnection(address) for _ in range(size)), patience)
+    def __init__(self, connections: ConnectionPool[PostgresConnection], tenant: int | None = None) -> None:
+        self._connections = connections
+        self._tenant = tenant
+
+    @classmethod
+    def of(cls, address: Address, size: int, patience: float = 5.0) -> Pool:
+        return cls(ConnectionPool([PostgresConnection(address) for _ in range(size)], patience))
+
+    def for_tenant(self, tenant: int) -> Pool:
+        """Return the same connections, for the rows of one tenant."""
+        return Pool(self._connections, tenant)
+
+    @asynccontextmanager
+    async def connection(self) -> AsyncIterator[PostgresConnection]:
+        async with self._connections.connection(self._is_ready) as connection:
+            connection.tenant = self._tenant
+            yield connection
+
+    def _is_ready(self, connection: PostgresConnection) -> bool:
+        """Return whether a connection was used for this tenant last: then its session needs no change."""
+        return connection.tenant == self._tenant
+
+    async def close(self) -> None:
+        await self._connections.close()
 
     async def fetch(self, sql: str, *arguments: Any, writing: bool = True) -> Records:
         async with self.connection() as connection:
@@ -350,19 +402,11 @@ class PostgresPulse:
         await self._connection.close()
 
 
-class PostgresAccess(SqlAccess):
-    """Owns every connection of a store.
+class PoolAccess(SqlAccess):
+    """Runs the statements of commands on a pool."""
 
-    There is the lane for flushes, and one connection for claims, mail and loading. Commands share a small pool. Pruning
-    and long work have a connection each."""
-
-    def __init__(self, address: Address, pool_size: int) -> None:
-        self.address = address
-        self.pool = Pool(address, pool_size)
-        self.lane = PostgresConnection(address.for_lookups())
-        self.claims = PostgresConnection(address.for_lookups())
-        self.pruner = PostgresConnection(address.for_lookups())
-        self.long = PostgresConnection(address, limit=3600)
+    def __init__(self, pool: Pool) -> None:
+        self.pool = pool
 
     async def now(self) -> int:
         [row] = await self.pool.fetch("select clock_timestamp()", writing=False)
@@ -402,5 +446,28 @@ class PostgresAccess(SqlAccess):
         return await self.pool.transaction(work)
 
     async def close(self) -> None:
-        for connection in (self.lane, self.claims, self.pruner, self.long, self.pool):
+        await self.pool.close()
+
+
+class PostgresAccess(PoolAccess):
+    """Owns every connection of a store.
+
+    There is the lane for flushes, and one connection for claims, mail and loading. Commands share a small pool. Pruning
+    and long work have a connection each. With row security, `restricted` is the pool of the restricted role, for
+    commands of one tenant each."""
+
+    def __init__(self, address: Address, pool_size: int, *, restricted: Address | None = None) -> None:
+        super().__init__(Pool.of(address, pool_size))
+        self.address = address
+        self.restricted = None if restricted is None else Pool.of(restricted, pool_size)
+        self.lane = PostgresConnection(address.for_lookups())
+        self.claims = PostgresConnection(address.for_lookups())
+        self.pruner = PostgresConnection(address.for_lookups())
+        self.long = PostgresConnection(address, limit=3600)
+
+    async def close(self) -> None:
+        for connection in (self.lane, self.claims, self.pruner, self.long):
             await connection.close()
+        await self.pool.close()
+        if self.restricted is not None:
+            await self.restricted.close()

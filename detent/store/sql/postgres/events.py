@@ -8,7 +8,7 @@ from typing import Final
 from detent.instant import SECOND
 from detent.store.events import AddedEvent, EventRow, NewEvent
 from detent.store.sql.events.verbs import EventVerbs, event_row, in_order
-from detent.store.sql.postgres.connection import PostgresAccess
+from detent.store.sql.postgres.connection import PoolAccess
 from detent.store.trigger_rows import FARTHEST
 
 # The whole statement has one snapshot, taken after the event arrived. So the revision is not older than a save that was
@@ -49,7 +49,7 @@ FAR_EVERY: Final = 50
 class PostgresEventVerbs(EventVerbs):
     """The verbs of entity events on PostgreSQL."""
 
-    _access: PostgresAccess
+    _access: PoolAccess
     _idle = 0  # calls of `take_events` that found nothing
 
     async def add_events(self, events: Sequence[NewEvent], *, head_start: float) -> list[AddedEvent]:

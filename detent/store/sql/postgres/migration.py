@@ -7,7 +7,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final
 
-from detent.errors import StoreBusy
+import asyncpg
+
+from detent.errors import StoreBusy, StoreLocked
 from detent.store.sql.postgres.connection import Address, Connection, connect, translated
 from detent.store.sql.postgres.partitions import create_ahead
 from detent.store.sql.schema import REVISION, StoredRevision
@@ -23,12 +25,21 @@ _OFFERS: Final = "select n.offers from node n join lease l on l.node = n.id wher
 _LOCK_TIMEOUT: Final = "2s"
 
 
-async def migrate(address: Address, to: str | None = None, *, force: bool = False, only_up: bool = False) -> str:
+async def migrate(
+    address: Address,
+    to: str | None = None,
+    *,
+    force: bool = False,
+    only_up: bool = False,
+    row_security: bool = False,
+) -> str:
     """Bring the tables to a revision, by default the newest, and return it (see `plan`).
 
-    If several processes migrate at the same time, the first one does it."""
+    If several processes migrate at the same time, the first one does it. With `row_security` the tables are put under
+    it too."""
     from detent.store.migrations.plan import BASE  # Alembic: only when it is needed
-    from detent.store.migrations.server import migrate_server
+    from detent.store.migrations.server import migrate_server, repeat
+    from detent.store.sql.postgres.row_security import secure
 
     async with _only_migration(address):
         connection = await connect(address)
@@ -41,6 +52,8 @@ async def migrate(address: Address, to: str | None = None, *, force: bool = Fals
             if revision != BASE:
                 with translated(writing=True):
                     await create_ahead(connection, await connection.fetchval("select clock_timestamp()"))
+                    if row_security:
+                        await secure(connection, address, repeat)
         finally:
             await connection.close()
     return revision
@@ -112,7 +125,10 @@ class _Server:
             async with self._connection.transaction():
                 await self._connection.execute("set local statement_timeout = 0")
                 await self._connection.execute(f"set local lock_timeout = '{_LOCK_TIMEOUT}'")
-                await self._connection.execute(";\n".join(statements))
+                try:
+                    await self._connection.execute(";\n".join(statements))
+                except asyncpg.DeadlockDetectedError as error:  # with a flush that holds one table and wants another
+                    raise StoreLocked(f"PostgreSQL: {error} (40P01)") from error
 
 
 async def revision(address: Address) -> StoredRevision:

@@ -12,8 +12,7 @@ from detent.clock import Clock
 from detent.errors import SchemaMismatch, StoreError
 from detent.instant import SECOND
 from detent.run.journal import Entry
-from detent.store.heartbeat import ThreadHeartbeat
-from detent.store.protocol import Heartbeat
+from detent.store.heartbeat import Heartbeat, ThreadHeartbeat
 from detent.store.rows import (
     FORWARDED,
     NO_ID,

@@ -12,10 +12,9 @@ import msgspec
 from detent.clock import Clock
 from detent.instant import micros
 from detent.run.journal import Entry
-from detent.store.heartbeat import NoHeartbeat
+from detent.store.heartbeat import Heartbeat, NoHeartbeat
 from detent.store.letters import NewLetter
 from detent.store.links import NewLink
-from detent.store.protocol import Heartbeat
 from detent.store.rows import (
     FORWARDED,
     NO_ID,
