@@ -34,13 +34,15 @@ from detent.run.outcomes import (
 from detent.steps.errors import Permanent, RetryLater
 from detent.steps.protocol import StepExecutor
 from detent.vault.hosts import HostRules
-from detent.vault.redaction import MASK, Redactor
+from detent.vault.redaction import MASK, SHORTEST_SECRET, Redactor
 from detent.vault.secrets import MISSING, OpenSecret, SecretOpener, SecretUnavailable
 
 TEMPLATE_ERROR: Final = "template_error"
 _HOST: Final = "secret_host"
 #: What is shown of a sealed result as it is. Everything else is `***`.
 _SHOWN: Final = ("status_code", "truncated")
+#: So many texts of sensitive results are redacted from an error, the longest ones.
+_MOST_TEXTS: Final = 500
 
 
 async def run_with_secrets(
@@ -130,6 +132,29 @@ def sealed_outcome(secrets: SecretOpener, tenant: int, outcome: Outcome) -> Outc
     known = msgspec.json.decode(outcome.result)
     shown = {key: _shown(key, value) for key, value in known.items() if value is not None}
     return msgspec.structs.replace(outcome, result=msgspec.json.encode({**shown, SEALED: box}))
+
+
+def without_fetched(outcome: Outcome, fetched: Iterable[bytes]) -> Outcome:
+    """Return an outcome whose error has no text of these results of sensitive steps. Results are left as they are: a
+    sensitive one may have ordinary words in it, too."""
+    if not isinstance(outcome, Fail | Skip | Reattempt | Cancel | Pause) or outcome.error is None:
+        return outcome
+    texts = {text for result in fetched for text in _texts(msgspec.json.decode(result))}
+    redactor = Redactor(sorted(texts, key=len, reverse=True)[:_MOST_TEXTS])
+    return msgspec.structs.replace(outcome, error=redacted_error(outcome.error, redactor))
+
+
+def _texts(value: Any) -> Iterable[str]:
+    """Yield the texts in a JSON value, those that can be redacted."""
+    pending = [value]
+    while pending:
+        one = pending.pop()
+        if isinstance(one, str) and len(one) >= SHORTEST_SECRET:
+            yield one
+        elif isinstance(one, dict):
+            pending.extend(one.values())
+        elif isinstance(one, list):
+            pending.extend(one)
 
 
 def _shown(key: str, value: Any) -> Any:
