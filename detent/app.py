@@ -18,6 +18,7 @@ from detent.catalog.connections import EnvironmentConnections
 from detent.catalog.source import ConnectorSource
 from detent.clock import Clock, SystemClock
 from detent.commands import EngineCommands
+from detent.commands.vault.signatures import SignatureSealing
 from detent.engine.background import Poller, Polling, Retention, SecretWatch, TenantWatch
 from detent.engine.callbacks import CallbackTokens
 from detent.engine.engine import Engine
@@ -131,6 +132,7 @@ async def build_app(
             await watch.read_all()
             start_background(watch, stack)
             start_background(commands.awaiting_runs(), stack)
+            start_background(SignatureSealing(store, secrets), stack)
         await engine.start()
         triggers = EngineTriggers(commands, store, now=engine.time.now, new_id=new_id, base_url=base_url)
         stack.push_async_callback(triggers.entities.close)

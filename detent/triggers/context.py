@@ -7,6 +7,7 @@ from typing import Protocol
 
 from detent.auth.caller import Caller
 from detent.commands import EngineCommands
+from detent.commands.vault.signatures import SealingStore
 from detent.ids import NewId
 from detent.instant import Instant
 from detent.store.events import EventStore
@@ -18,8 +19,8 @@ from detent.triggers.entities.worker import EntityEvents
 from detent.triggers.processor import Processor
 
 
-class TriggerStores(TriggerStore, LetterStore, EventStore, EntityStore, TenantStore, Protocol):
-    """The verbs of triggers, dead letters, entities and their events, and of tenants."""
+class TriggerStores(TriggerStore, LetterStore, EventStore, EntityStore, TenantStore, SealingStore, Protocol):
+    """The verbs of triggers, dead letters, entities and their events, of tenants and of sealed values."""
 
 
 class TriggerContext:
