@@ -198,13 +198,13 @@ def _secret(fields: Fields, name: str, value: object, preset: Preset) -> str | d
             fields.problems.add(place, f"{shown(named)} cannot be the name of a secret")
         return {"secret": named}
     if isinstance(value, dict):
-        inner = Fields(value, place, fields.problems)
-        inner.refuse_unknown(("env", "secret"))
-        variable = inner.text("env", most=128)
-        if inner.get("env") is None or (variable is not None and not _ENVIRONMENT_NAME.fullmatch(variable)):
+        variable = value.get("env")
+        if list(value) != ["env"] or not isinstance(variable, str) or not _ENVIRONMENT_NAME.fullmatch(variable):
+            # Neither names nor values are repeated: a secret may be among them.
             message = "must be {secret: NAME}, or {env: NAME} with the name of an environment variable"
             fields.problems.add(place, message)
-        return {"env": variable or ""}
+            return {"env": ""}
+        return {"env": variable}
     if not isinstance(value, str):
         fields.problems.add(place, f"must be text or {{env: NAME}}, not {described(value)}")
     elif not value.strip() or len(value) > _LONGEST_SECRET:

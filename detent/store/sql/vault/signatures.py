@@ -66,7 +66,7 @@ class SignatureVerbs(SignatureStore):
         self._access = access
 
     async def signed_texts(self, kind: TextKind, *, after: SignedText | None, limit: int) -> list[SignedText]:
-        place, number = (b"", _FIRST) if after is None else (after.id, after.number)
+        place, number = (bytes(16), _FIRST) if after is None else (after.id, after.number)
         values: dict[str, Any] = {"after": place, "limit": limit}
         if kind in (TextKind.SOURCE, TextKind.FACTS):
             values["after_number"] = number
