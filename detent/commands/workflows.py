@@ -159,8 +159,8 @@ class WorkflowCommands(CommandPart):
     async def sealed(self, data: bytes | str, *, is_planned: bool = False) -> bytes | str:
         """Return the text of a definition with stored secrets in place of the plain ones of its webhook. With
         `is_planned` they are not stored yet."""
-        signatures = Signatures(self._store, self._engine.secrets)
-        return await signatures.seal_definition(self._tenant, data, None if is_planned else self._caller.name)
+        signatures = Signatures(self._store, self._engine.secrets, self._caller)
+        return await signatures.seal_definition(data, is_planned=is_planned)
 
     async def with_secret_warnings(self, compiled: Compiled) -> Compiled:
         """Return a workflow with a warning for each secret that it sends and that does not exist."""

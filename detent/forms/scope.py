@@ -6,9 +6,9 @@ from collections.abc import Collection, Mapping
 from typing import ClassVar, Final
 
 from detent.expressions import SECRETS, Reference, is_secret_name
-from detent.forms.kinds import WrittenMap
+from detent.forms.kinds import CORE_PREFIX, WrittenMap
 from detent.forms.templates import Read
-from detent.forms.written_work import CORE_PREFIX, WrittenWork
+from detent.forms.written_work import WrittenWork
 from detent.graph.check import Upstream
 from detent.graph.model import StepKind
 from detent.values.fields import Problems, shown

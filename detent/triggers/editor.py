@@ -278,9 +278,9 @@ class TriggerEditor(TriggerPart):
 
     async def _sealed(self, new: NewTrigger) -> NewTrigger:
         """Return a trigger whose signature secrets are stored secrets."""
-        signatures = Signatures(self._context.store, self._context.commands.secrets)
+        signatures = Signatures(self._context.store, self._context.commands.secrets, self._caller)
         config = json.loads(new.config)
-        sealed = await signatures.seal_config(self._tenant, config, self._caller.name)
+        sealed = await signatures.seal_config(config)
         return new if sealed == config else new._replace(config=json.dumps(sealed))
 
     def _changed(self, row: TriggerRow, written: TriggerInput) -> NewTrigger:

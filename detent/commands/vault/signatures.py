@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any, Final, Protocol
 
+from detent.auth.caller import Caller
 from detent.errors import InvalidDefinition
 from detent.forms.definition import read_definition
 from detent.forms.triggers import HIDDEN, text_with_names, written_secrets
@@ -32,7 +33,7 @@ _PAGE: Final = 100
 _PAUSE: Final = 600.0
 
 
-class SealingStore(VaultStore, Protocol):
+class SealableTexts(VaultStore, Protocol):
     """The verbs that are used here."""
 
     async def setting(self, name: str, default: str) -> str:
@@ -45,14 +46,16 @@ class SealingStore(VaultStore, Protocol):
 class Signatures:
     """Stores the signature secrets of texts, and writes their names into the texts."""
 
-    def __init__(self, store: SealingStore, secrets: SecretOpener) -> None:
+    def __init__(self, store: SealableTexts, secrets: SecretOpener, caller: Caller) -> None:
         self._store = store
         self._secrets = secrets
+        self._caller = caller
+        self._tenant = caller.tenant
 
-    async def seal_definition(self, tenant: int, data: bytes | str, by: str | None) -> bytes | str:
+    async def seal_definition(self, data: bytes | str, *, is_planned: bool = False) -> bytes | str:
         """Return the text of a definition without plain signature secrets. Without a key it is returned as it is.
 
-        Without `by`, no secret is stored: the text is that of a save that may come."""
+        With `is_planned`, no secret is stored: the text is that of a save that may come."""
         source = data if isinstance(data, str) else data.decode("utf-8-sig", errors="replace")
         if MARK not in source:
             return data
@@ -61,24 +64,24 @@ class Signatures:
             plain = await asyncio.to_thread(lambda: written_secrets(read_definition(source)))
         if not plain or not await self._can_seal():
             return data
-        return text_with_names(source, await self._names(tenant, plain, by))
+        return text_with_names(source, await self._names(plain, is_planned=is_planned))
 
-    async def seal_config(self, tenant: int, config: Mapping[str, Any], by: str) -> dict[str, Any]:
+    async def seal_config(self, config: Mapping[str, Any]) -> dict[str, Any]:
         """Return the config of a trigger without plain signature secrets. Without a key it is returned as it is."""
         plain = sorted(set(_plain(config)))
         if not plain or not await self._can_seal():
             return dict(config)
-        named: dict[str, Any] = _named(config, await self._names(tenant, plain, by))
+        named: dict[str, Any] = _named(config, await self._names(plain))
         return named
 
-    async def seal_text(self, old: SignedText, by: str) -> bool:
+    async def seal_text(self, old: SignedText) -> bool:
         """Replace the plain secrets of a stored text. Return whether it had any."""
         if old.kind in (TextKind.SOURCE, TextKind.DRAFT):
-            text = str(await self.seal_definition(old.tenant, old.text, by))
+            text = str(await self.seal_definition(old.text))
         else:
             value = json.loads(old.text)
             plain = sorted(set(_plain(value)))
-            text = json.dumps(_named(value, await self._names(old.tenant, plain, by))) if plain else old.text
+            text = json.dumps(_named(value, await self._names(plain))) if plain else old.text
         return text != old.text and await self._store.replace_text(old, text)
 
     async def _can_seal(self) -> bool:
@@ -89,22 +92,22 @@ class Signatures:
             await self._store.change_setting(SEALED, "")
         return False
 
-    async def _names(self, tenant: int, plain: Iterable[str], by: str | None) -> dict[str, str]:
+    async def _names(self, plain: Iterable[str], *, is_planned: bool = False) -> dict[str, str]:
         """Store secrets and return their names."""
-        return {value: await self._name(tenant, value, by) for value in dict.fromkeys(plain)}
+        return {value: await self._name(value, is_planned=is_planned) for value in dict.fromkeys(plain)}
 
-    async def _name(self, tenant: int, value: str, by: str | None) -> str:
-        vault = self._secrets.vault
+    async def _name(self, value: str, *, is_planned: bool) -> str:
+        vault, tenant = self._secrets.vault, self._tenant
         names = [PREFIX + one for one in vault.digests(Label(tenant, "signature", "", 1), value.encode())]
         known = {row.name for row in await self._store.secrets_named(tenant, names)}
         for name in names:
             if name in known:
                 return name
-        if by is None:
+        if is_planned:
             return names[0]
         sealed = vault.seal(label_of(tenant, names[0], 1), value.encode())
         # Of two nodes that store it at the same moment, one does. The value is the same.
-        await self._store.put_secret(NewSecret(tenant, names[0], 1, sealed, NOWHERE, by))
+        await self._store.put_secret(NewSecret(tenant, names[0], 1, sealed, NOWHERE, self._caller.name))
         self._secrets.redact(tenant, value)
         return names[0]
 
@@ -114,9 +117,9 @@ class SignatureSealing:
 
     name = "signatures"
 
-    def __init__(self, store: SealingStore, secrets: SecretOpener) -> None:
+    def __init__(self, store: SealableTexts, secrets: SecretOpener) -> None:
         self._store = store
-        self._signatures = Signatures(store, secrets)
+        self._secrets = secrets
         self._kinds: list[TextKind] = []
         self._after: SignedText | None = None
 
@@ -129,7 +132,7 @@ class SignatureSealing:
         page = await self._store.signed_texts(self._kinds[0], after=self._after, limit=_PAGE)
         for one in page:
             with suppress(ValueError):  # a text that cannot be read has no secret that is used
-                await self._signatures.seal_text(one, "detent")
+                await Signatures(self._store, self._secrets, Caller(one.tenant, "detent")).seal_text(one)
         self._after = page[-1] if page else None
         if len(page) < _PAGE:
             self._after = None

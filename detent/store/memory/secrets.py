@@ -72,9 +72,10 @@ class MemorySecrets(MemoryTables):
                 saved.draft = saved.draft._replace(source=text)
             case _:
                 version, at = saved.versions[old.number]
-                field = "source" if old.kind is TextKind.SOURCE else "trigger"
-                saved.versions[old.number] = (version._replace(**{field: text}), at)
-                if field == "source" and saved.version == old.number:
+                is_source = old.kind is TextKind.SOURCE
+                changed = version._replace(source=text) if is_source else version._replace(trigger=text)
+                saved.versions[old.number] = (changed, at)
+                if is_source and saved.version == old.number:
                     saved.new = saved.new._replace(source=text)
         return True
 
