@@ -184,7 +184,7 @@ class _Ports:
         self.secrets = secrets
         self.tenants = TenantBook()
         self.definitions = _Definitions()
-        self.reservations = Reservations()
+        self.reservations = Reservations(secrets=secrets)
         self.templates = TemplatePort()
         self.alerts = AlertPort()
         self.credentials: CredentialKeeper | None = None
@@ -210,9 +210,11 @@ def _executors(clock: Clock, policy: EgressPolicy, http: HttpSettings, ports: _P
     return {
         StepKind.HTTP: requests,
         StepKind.ACTION: actions,
-        StepKind.PYTHON: ClassExecutor(pool=pool, now=clock.wall, transactions=keeper, tenants=tenants),
+        StepKind.PYTHON: ClassExecutor(
+            pool=pool, now=clock.wall, transactions=keeper, tenants=tenants, secrets=ports.secrets
+        ),
         StepKind.FUNCTION: FunctionExecutor(
-            clock=clock, steps=StepRunner(pool, keeper, ports.reservations), tenants=tenants
+            clock=clock, steps=StepRunner(pool, keeper, ports.reservations, ports.secrets), tenants=tenants
         ),
     }
 

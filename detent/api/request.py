@@ -205,7 +205,8 @@ def object_body(data: bytes, message: str, *, limit: int = INPUT_LIMIT) -> dict[
     """Return the JSON object in a body of at most `limit` bytes; an empty body is an empty object."""
     value = read_json(data, empty={}, limit=limit)
     if not isinstance(value, dict):
-        raise InvalidInput(f"{message}: the body must be a JSON object, not {described(value)}")
+        given = "a text" if isinstance(value, str) else described(value)  # a text may be a secret
+        raise InvalidInput(f"{message}: the body must be a JSON object, not {given}")
     return value
 
 

@@ -170,6 +170,8 @@ class RequestAuthenticator:
                 raise Unauthenticated("this server has no sessions")
             return await self._sessions(cookie)
         assert bearer is not None
+        if not bearer:
+            raise Unauthenticated("send one bearer token, in one Authorization header")
         if len(bearer) > _LONGEST:
             raise Unauthenticated("the bearer token is too long")
         if bearer.startswith(keys.PREFIX):
@@ -242,13 +244,20 @@ class IdentityWatch:
 
 
 _NONE: Final = Credentials(None, None)
+#: No token is this text.
+_AMBIGUOUS: Final = Credentials("", None)
 
 
 def read_credentials(headers: Headers, name_of_cookie: str) -> Credentials:
-    """Return the bearer token and the session cookie of a request."""
+    """Return the bearer token and the session cookie of a request. Two headers with credentials are an invalid token:
+    a proxy in front may have checked the other one."""
     bearer = cookie = None
+    is_given = False
     for name, value in headers:
         if name == _AUTHORIZATION:
+            if is_given:
+                return _AMBIGUOUS
+            is_given = True
             scheme, _, text = value.partition(b" ")
             if scheme.lower() == b"bearer":
                 bearer = text.strip().decode("latin-1")

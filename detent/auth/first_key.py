@@ -11,7 +11,10 @@ from typing import Final, Protocol
 from detent.auth.caller import local_caller
 from detent.auth.keys import make_key
 from detent.auth.scopes import Role
+from detent.clock import SystemClock
 from detent.errors import InvalidInput, Problem
+from detent.ids import new_id
+from detent.store.audit import AuditOutcome, AuditRow, AuditStore, PendingAudit, auditing
 from detent.store.auth import KeyStore, NewKey
 from detent.store.identity.people import PersonStore
 
@@ -20,7 +23,7 @@ NAME: Final = "first"
 _SETTING: Final = "first_key"
 
 
-class FirstKeyStore(KeyStore, PersonStore, Protocol):
+class FirstKeyStore(KeyStore, PersonStore, AuditStore, Protocol):
     """What the first key needs of a store."""
 
     async def setting(self, name: str, default: str) -> str: ...
@@ -51,9 +54,32 @@ async def make_first_key(store: FirstKeyStore, file: Path | None = None) -> str 
     with _written(file, made.key) as keep:
         if await store.setting(_SETTING, made.id) != made.id:
             return None
-        await store.add_key(new)
+        pending = PendingAudit(_audit_row(new))
+        with auditing(pending):
+            await store.add_key(new)
+        if not pending.is_written:  # a store in memory has no transactions
+            await store.finish_audit(pending.row())
         keep.append(made.key)
     return made.key
+
+
+def _audit_row(new: NewKey) -> AuditRow:
+    """Return the row of the audit that the transaction of the key writes."""
+    return AuditRow(
+        id=new_id(),
+        tenant=new.tenant,
+        at=SystemClock().wall(),
+        actor=new.created_by,
+        via="local",
+        action="create_first_key",
+        kind="key",
+        object=new.name,
+        outcome=str(AuditOutcome.DONE),
+        reason=None,
+        address=None,
+        correlation=None,
+        detail=None,
+    )
 
 
 @contextmanager

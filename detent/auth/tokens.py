@@ -28,6 +28,8 @@ LEEWAY: Final = 30
 MOST_KEYS: Final = 50
 SHORTEST_SECRET: Final = 32
 _LONGEST_KID: Final = 200
+#: Seconds: no time of a token is later than the year 5138.
+_LATEST: Final = 1e11
 _SMALLEST_RSA: Final = 2048
 _SHAPE: Final = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+")
 _KID: Final = re.compile(r"[A-Za-z0-9._~+/=:@-]+")
@@ -195,7 +197,7 @@ def _moment(claims: Mapping[str, Any], name: str, *, required: bool) -> float:
     found = claims.get(name)
     if found is None and not required:
         return 0
-    if isinstance(found, bool) or not isinstance(found, int | float):
+    if isinstance(found, bool) or not isinstance(found, int | float) or not abs(found) < _LATEST:
         raise Unauthenticated(f"the token has no valid time {name}; it must be a number of seconds")
     return found
 

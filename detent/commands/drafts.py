@@ -95,6 +95,7 @@ class DraftCommands(CommandPart):
         that manages the workflow."""
         known = await self._workflows.known_actions()
         draft, problems = await asyncio.to_thread(self._read, data, filename, known)
+        draft = draft._replace(source=str(await self._workflows.sealed(draft.source)))
         if valid and problems:
             raise InvalidDefinition(problems=problems)
         with suppress(NotFound):

@@ -15,6 +15,7 @@ from detent.catalog.parameters import check_actions
 from detent.commands.catalog.pins import MOST_NAMES, Pinned, has_credentials, has_probes, pin_actions
 from detent.commands.context import CommandPart
 from detent.commands.files.lock import ELSEWHERE, Edit, check_lock, folder_of, with_label
+from detent.commands.vault.signatures import Signatures
 from detent.errors import (
     Conflict,
     Forbidden,
@@ -125,7 +126,11 @@ class WorkflowCommands(CommandPart):
         the workflow would start itself. Raise ManagedByFiles if `edit` does not come from the folder of the workflow.
         The entity of a rule is added, if there is none with a similar name: a file must not need a command before it.
         """
-        compiled = with_label(await self.check(data, filename=filename, adds_entity=True), edit)
+        compiled = await self.check(data, filename=filename, adds_entity=True)
+        if compiled.trigger.has_plain_secrets and (sealed := await self.sealed(data)) != data:
+            data = sealed
+            compiled = await self.check(data, filename=filename, adds_entity=True)
+        compiled = with_label(compiled, edit)
         if replace:
             with suppress(NotFound):
                 row = await self.get(compiled.name)
@@ -150,6 +155,12 @@ class WorkflowCommands(CommandPart):
             words = (f"{place(one.field, compiled)}: {one.message}; until there is, the step fails" for one in missing)
             compiled = dataclasses.replace(compiled, warnings=(*compiled.warnings, *words))
         return compiled
+
+    async def sealed(self, data: bytes | str, *, is_planned: bool = False) -> bytes | str:
+        """Return the text of a definition with stored secrets in place of the plain ones of its webhook. With
+        `is_planned` they are not stored yet."""
+        signatures = Signatures(self._store, self._engine.secrets, self._caller)
+        return await signatures.seal_definition(data, is_planned=is_planned)
 
     async def with_secret_warnings(self, compiled: Compiled) -> Compiled:
         """Return a workflow with a warning for each secret that it sends and that does not exist."""

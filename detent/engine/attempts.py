@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import suppress
 from types import CoroutineType
 from typing import Any
 
@@ -17,13 +18,14 @@ from detent.engine.children.family import Children, StepChild
 from detent.engine.children.maps import MapWork
 from detent.engine.context import Executors
 from detent.engine.owned_run import OwnedRun
+from detent.errors import CannotOpen, NoEncryptionKey
 from detent.observe.failpoints import reach
 from detent.planner.calls import build_view, make_call
 from detent.run.call import FunctionPort, RunView, StepCall
-from detent.run.outcomes import Fail, Outcome
+from detent.run.outcomes import Done, Fail, Finish, Outcome, Skip
 from detent.run.plan import StartAttempt
 from detent.steps.protocol import Needs, StepExecutor
-from detent.steps.secret_calls import redacted, run_with_secrets, sealed_outcome
+from detent.steps.secret_calls import redacted, run_with_secrets, sealed_outcome, without_fetched
 from detent.steps.user_code import failure_of, run_on_loop
 
 Work = Coroutine[Any, Any, Outcome]
@@ -194,9 +196,23 @@ class Attempts:
         reach("after_effect")
         if self._redactors and (redactor := self._redactors.get(run.state.facts.tenant)) is not None:
             outcome = redacted(outcome, redactor)
+        if run.prepared.is_sensitive:
+            outcome = without_fetched(outcome, _fetched(run, outcome if run.prepared.steps[step].sensitive else None))
         if run.prepared.steps[step].sensitive:
             outcome = sealed_outcome(self._secrets, run.state.facts.tenant, outcome)
         self._ended(run, step, number, outcome, round((self._clock.monotonic() - begun) * 1000, 2))
+
+
+def _fetched(run: OwnedRun, own: Outcome | None) -> Iterator[bytes]:
+    """Yield the results of the sensitive steps of a run, and that of a sensitive step that ends now."""
+    state, unseal = run.state, run.state.facts.unseal
+    if unseal is not None:
+        for index, one in enumerate(run.prepared.steps):
+            if one.sensitive and index in state.results:
+                with suppress(CannotOpen, NoEncryptionKey):  # then no step could read it either
+                    yield unseal(state.results[index])
+    if isinstance(own, Done | Fail | Skip | Finish):
+        yield own.result
 
 
 def run_attempt(work: Work, timeout: float | None) -> Work:

@@ -42,7 +42,14 @@ def read_scope(fields: Fields, usual: str) -> str:
 
 
 def scope_check(
-    scope: str, kinds: _Kinds, upstream: Upstream, variables: Collection[str], problems: Problems
+    scope: str,
+    kinds: _Kinds,
+    upstream: Upstream,
+    variables: Collection[str],
+    problems: Problems,
+    sensitive: Collection[str] = (),
 ) -> ScopeCheck:
-    """Build what checks reads against the names of a scope."""
-    return _SCOPES[scope](kinds, upstream, variables, problems)
+    """Build what checks reads against the names of a scope. `sensitive` are the steps whose results are sealed."""
+    made = _SCOPES[scope](kinds, upstream, variables, problems)
+    made.sensitive = frozenset(sensitive)
+    return made

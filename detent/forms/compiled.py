@@ -52,6 +52,12 @@ class TriggerDefinition:
     def timezone(self) -> str:
         return str(self.config.get("timezone", "UTC"))
 
+    @property
+    def has_plain_secrets(self) -> bool:
+        """Return whether a secret of its signature is written in the definition itself."""
+        signature = self.config.get("signature")
+        return signature is not None and any(isinstance(one, str) for one in signature["secrets"])
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:

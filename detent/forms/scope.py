@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import ClassVar, Final
 
 from detent.expressions import SECRETS, Reference, is_secret_name
-from detent.forms.kinds import WrittenMap
+from detent.forms.kinds import CORE_PREFIX, WrittenMap
 from detent.forms.templates import Read
 from detent.forms.written_work import WrittenWork
 from detent.graph.check import Upstream
@@ -18,6 +18,10 @@ _SENDING: Final = (StepKind.HTTP, StepKind.ACTION)
 _NO_SECRETS: Final = (
     "a secret can only be sent: in the url, the headers or the body of an HTTP request, or in a parameter of an action"
 )
+#: The kinds that only last: the planner stores until when.
+_LASTING: Final = (StepKind.SLEEP, StepKind.WAIT)
+#: The parts of a sensitive result that are not sealed.
+_UNSEALED: Final = ("status", "status_code", "error", "run_id")
 #: The names of an item in the templates of a map.
 ITEM_NAMES: Final = ("item", "index")
 RESULTS: Final = ("status", "status_code", "headers", "query", "body", "encoding", "output", "error")
@@ -45,6 +49,13 @@ class ScopeCheck:
         self._problems = problems
         self._waits = [name for name, kind in kinds.items() if kind is StepKind.WAIT]
         self._also: tuple[str, ...] = ()
+        #: The steps whose results are sealed.
+        self.sensitive: frozenset[str] = frozenset()
+
+    def check_output(self, read: Read) -> None:
+        """Report what is wrong with one read of the output of the workflow."""
+        self.check(read, None)
+        self._check_sealed(read, "the output of a run is stored and shown")
 
     def check(self, read: Read, reader: str | None, also: tuple[str, ...] = ()) -> None:
         """Report what is wrong with one read of the step `reader` (`None`: the workflow's output).
@@ -66,12 +77,17 @@ class ScopeCheck:
         """Report what is wrong with the reads of a step: of its config, its map and its repeat."""
         items = ITEM_NAMES if written.map is not None else ()
         sent = (*items, SECRETS) if written.kind in _SENDING else items
+        opened = self._opened_by(written) if self.sensitive else None
         for read in written.reads:
             self.check(read, name, sent)
+            self._check_sealed(read, opened)
         for read in written.planned_reads:
             self.check_planned(read, name, items)
+            self._check_sealed(read, opened if written.kind in _LASTING else None)
         if written.map is not None:
             self.check_map(written.map, name)
+            for read in (*written.map.reads, *written.map.collect_reads):
+                self._check_sealed(read, opened)
         for read in written.repeat_reads:
             self.check(read, name, (*items, "result"))
 
@@ -89,6 +105,35 @@ class ScopeCheck:
             self.check(read, reader)
         for read in written.collect_reads:
             self.check(read, reader, (*ITEM_NAMES, "result"))
+
+    def _opened_by(self, written: WrittenWork) -> str | None:
+        """Return why what a step reads would be stored as it is, or `None`."""
+        if written.map is not None:
+            return f"what {self.a_noun} with {self.map_key} reads is stored with its items"
+        if written.kind is StepKind.SUBWORKFLOW:
+            return "the input of a child run is stored"
+        if written.kind in _LASTING:
+            return f"when {self.a_noun} goes on is stored and shown"
+        action = str(written.config.get("action"))
+        if written.kind is StepKind.ACTION and action.startswith(CORE_PREFIX) and not written.sensitive:
+            return f"{action} would store it; write 'sensitive' there too, or take it out"
+        return None
+
+    def _check_sealed(self, read: Read, why: str | None) -> None:
+        """Report a read of a sealed result at a place that would show it. Its status can be read everywhere."""
+        if why is None:
+            return
+        match read.reference.path:
+            case (root, str(name), *rest) if root in self.views and name in self.sensitive:
+                is_open = bool(rest) and rest[0] in _UNSEALED
+            case ("context", "data", str(name), *_) if name in self.sensitive:
+                is_open = False
+            case _:
+                return
+        if not is_open:
+            at = f" (at character {read.reference.position + 1})"
+            message = f"the result of {name!r} is sensitive, and {why}"
+            self._problems.add(read.field, f"{shown(read.reference.text)}: {message}{at}")
 
     def _check_secret(self, read: Read) -> None:
         name = str(read.reference.path[1])

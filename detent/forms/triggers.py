@@ -198,13 +198,13 @@ def _secret(fields: Fields, name: str, value: object, preset: Preset) -> str | d
             fields.problems.add(place, f"{shown(named)} cannot be the name of a secret")
         return {"secret": named}
     if isinstance(value, dict):
-        inner = Fields(value, place, fields.problems)
-        inner.refuse_unknown(("env", "secret"))
-        variable = inner.text("env", most=128)
-        if inner.get("env") is None or (variable is not None and not _ENVIRONMENT_NAME.fullmatch(variable)):
+        variable = value.get("env")
+        if list(value) != ["env"] or not isinstance(variable, str) or not _ENVIRONMENT_NAME.fullmatch(variable):
+            # Neither names nor values are repeated: a secret may be among them.
             message = "must be {secret: NAME}, or {env: NAME} with the name of an environment variable"
             fields.problems.add(place, message)
-        return {"env": variable or ""}
+            return {"env": ""}
+        return {"env": variable}
     if not isinstance(value, str):
         fields.problems.add(place, f"must be text or {{env: NAME}}, not {described(value)}")
     elif not value.strip() or len(value) > _LONGEST_SECRET:
@@ -360,7 +360,7 @@ def text_without_secrets(source: str) -> tuple[str, str]:
         return source, kind
     for hidden in (HIDDEN, json.dumps(HIDDEN)):  # a secret without quotes needs them: an asterisk is an alias in YAML
         text = source
-        for secret in _written_secrets(definition):
+        for secret in written_secrets(definition):
             text = text.replace(secret, hidden)
         with suppress(InvalidDefinition):
             if read_definition(text) == shown:
@@ -368,7 +368,40 @@ def text_without_secrets(source: str) -> tuple[str, str]:
     return (json.dumps(shown, indent=2, ensure_ascii=False) if kind.endswith("json") else dump_yaml(shown)), kind
 
 
-def _written_secrets(definition: dict[str, Any]) -> list[str]:
-    secrets = definition["trigger"]["signature"]["secrets"]
+def written_secrets(definition: Mapping[str, Any]) -> list[str]:
+    """Return the plain secrets that the trigger of a definition checks signatures with."""
+    trigger = definition.get("trigger")
+    signature = trigger.get("signature") if isinstance(trigger, dict) else None
+    secrets = signature.get("secrets") if isinstance(signature, dict) else None
     listed = secrets if isinstance(secrets, list) else [secrets]
-    return [one for one in listed if isinstance(one, str) and _secret_name(one) is None]
+    return [one for one in listed if isinstance(one, str) and one != HIDDEN and _secret_name(one) is None]
+
+
+def text_with_names(source: str, names: Mapping[str, str]) -> str:
+    """Return the text of a definition with the names of stored secrets in place of its plain signature secrets.
+
+    Comments and the order of keys stay as they were written, unless a secret cannot be found in the text as it is."""
+    definition = read_definition(source)
+    wanted = _with_names(definition, names)
+    if wanted == definition:
+        return source
+    for form in ("{{{{secrets.{}}}}}", '"{{{{secrets.{}}}}}"'):  # a secret without quotes needs them
+        text = source
+        for secret, name in names.items():
+            text = text.replace(secret, form.format(name))
+        with suppress(InvalidDefinition):
+            if read_definition(text) == wanted:
+                return text
+    is_json = source.lstrip().startswith("{")
+    return json.dumps(wanted, indent=2, ensure_ascii=False) if is_json else dump_yaml(wanted)
+
+
+def _with_names(definition: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    if not written_secrets(definition):
+        return definition
+    trigger = definition["trigger"]
+    secrets = trigger["signature"]["secrets"]
+    listed = secrets if isinstance(secrets, list) else [secrets]
+    named = [f"{{{{secrets.{names[one]}}}}}" if isinstance(one, str) and one in names else one for one in listed]
+    signature = {**trigger["signature"], "secrets": named if isinstance(secrets, list) else named[0]}
+    return {**definition, "trigger": {**trigger, "signature": signature}}

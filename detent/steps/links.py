@@ -27,6 +27,7 @@ from detent.run.outcomes import Done
 from detent.steps.errors import RetryLater
 from detent.steps.output import encode_output
 from detent.values.limits import ID_LIMIT
+from detent.vault.secrets import SecretOpener
 
 T = TypeVar("T")
 #: Creates a resource. It gets an idempotency key and returns the resource, or its id.
@@ -53,10 +54,18 @@ class ReservationStore(Protocol):
 
 
 class Reservations:
-    """The reservations of one process. Executors get it when they are made, and `store` is set when it is opened."""
+    """The reservations of one process. Executors get it when they are made, and `store` is set when it is opened.
 
-    def __init__(self, store: ReservationStore | None = None) -> None:
+    The values of `secrets` are never stored with a reservation."""
+
+    def __init__(self, store: ReservationStore | None = None, secrets: SecretOpener | None = None) -> None:
         self.store = store
+        self._secrets = secrets
+
+    def clean(self, tenant: int, text: str) -> str:
+        """Return a text without the values of the tenant's secrets."""
+        redactor = None if self._secrets is None else self._secrets.redactors.get(tenant)
+        return text if redactor is None else redactor.text(text)
 
     def opened(self) -> ReservationStore:
         if self.store is None:
@@ -109,6 +118,8 @@ class Links:
         check_word("system", system, LONGEST_WORD)
         check_word("type", type_, LONGEST_WORD)
         check_word("key", key, ID_LIMIT)
+        if self._clean(key) != key:
+            raise InvalidLink("the key of a resource has the value of a secret in it; write the name of the secret")
         return self._tenant, system, type_, key
 
     async def _reserve(self, place: tuple[int, str, str, str]) -> Reservation:
@@ -125,8 +136,9 @@ class Links:
         return reserved
 
     async def _fulfil(self, place: tuple[int, str, str, str], made: Link) -> Reservation | None:
+        resource, url = self._clean(made.id), None if made.url is None else self._clean(made.url)
         try:
-            return await self._opened().fulfil(place, run=self._run, resource=made.id, url=made.url)
+            return await self._opened().fulfil(place, run=self._run, resource=resource, url=url)
         except StoreError as error:  # the next attempt creates it again, with the same key
             raise RetryLater(AFTER_TROUBLE, f"the resource cannot be stored: {error.message}", code=RESERVED) from None
 
@@ -134,6 +146,9 @@ class Links:
         if self._reservations is None:
             raise RuntimeError("this engine has no reservations")
         return self._reservations.opened()
+
+    def _clean(self, text: str) -> str:
+        return text if self._reservations is None else self._reservations.clean(self._tenant, text)
 
     def _known(self, place: tuple[int, str, str, str], reserved: Reservation) -> Link:
         _, system, type_, _ = place

@@ -20,15 +20,13 @@ from detent.observe import emit
 from detent.run.call import StepCall
 from detent.run.outcomes import Fail, Outcome, StepError
 from detent.steps.action_context import HEARTBEAT, ActionContext, context_of
-from detent.steps.errors import Permanent, RetryLater
 from detent.steps.http.client import ActionServices, GuardedHttp
 from detent.steps.links import Links, Reservations
 from detent.steps.results import outcome_of_error
+from detent.steps.secret_calls import CodeSecrets
 from detent.steps.user_code import TimeLimit, failure_of, is_cancelled
 from detent.vault.redaction import Redactor
-from detent.vault.secrets import SecretUnavailable
 
-_ON_LOOP: Final = "context.secret() blocks; in an `async def` write `await context.secret_async(name)`"
 _OFF_LOOP: Final = "context.http is for `async def` actions; a plain function uses context.connect"
 
 
@@ -55,6 +53,7 @@ class LiveAttempt:
         self._where = {"run": call.run_id, "step": call.step, "attempt": call.attempt}
         self._services = services
         self._connector = connector
+        self._secrets = CodeSecrets(services.secrets, call.tenant)
         self._limit = limit
         self._silence = silence
         self._loop = asyncio.get_running_loop()
@@ -149,19 +148,10 @@ class LiveAttempt:
         return self._services.connection(name, tenant=self.tenant, connector=self._connector)
 
     def secret(self, name: str) -> str:
-        if threading.get_ident() == self._thread:
-            raise RuntimeError(_ON_LOOP)
-        return asyncio.run_coroutine_threadsafe(self.secret_async(name), self._loop).result()
+        return self._secrets.read(name)
 
     async def secret_async(self, name: str) -> str:
-        if self._services.secrets is None:
-            raise Permanent(f"this process has no secrets, so it cannot open {name!r}", code="missing_secret")
-        try:
-            return (await self._services.secrets.open(self.tenant, [name]))[name].value
-        except SecretUnavailable as error:
-            if error.retry:
-                raise RetryLater(None, error.message, code=error.code) from None
-            raise Permanent(error.message, code=error.code) from None
+        return await self._secrets.read_async(name)
 
     def _redactor(self) -> Redactor | None:
         secrets = self._services.secrets

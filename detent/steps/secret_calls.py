@@ -1,10 +1,13 @@
-"""Attempts of steps that send secrets: open them at the last moment, and redact what comes back.
+"""Attempts of steps that use secrets: open them at the last moment, and redact what comes back.
 
-The executor of the step gets a call with plain values. What came before it (planner, journal, views) has seen names.
+The executor of a step that sends secrets gets a call with plain values. What came before it (planner, journal, views)
+has seen names. Code of users opens secrets with `CodeSecrets`.
 """
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from collections.abc import Coroutine, Iterable
 from typing import Any, Final
 
@@ -14,6 +17,7 @@ from detent.errors import NoEncryptionKey
 from detent.expressions import EvaluationError, unsealed
 from detent.graph.model import StepKind
 from detent.run.call import BoundSecret, StepCall
+from detent.run.links import Link
 from detent.run.outcomes import (
     EMPTY_RESULT,
     SEALED,
@@ -27,15 +31,18 @@ from detent.run.outcomes import (
     Skip,
     StepError,
 )
+from detent.steps.errors import Permanent, RetryLater
 from detent.steps.protocol import StepExecutor
 from detent.vault.hosts import HostRules
-from detent.vault.redaction import MASK, Redactor
-from detent.vault.secrets import OpenSecret, SecretOpener, SecretUnavailable
+from detent.vault.redaction import MASK, SHORTEST_SECRET, Redactor
+from detent.vault.secrets import MISSING, OpenSecret, SecretOpener, SecretUnavailable
 
 TEMPLATE_ERROR: Final = "template_error"
 _HOST: Final = "secret_host"
 #: What is shown of a sealed result as it is. Everything else is `***`.
 _SHOWN: Final = ("status_code", "truncated")
+#: So many texts of sensitive results are redacted from an error, the longest ones.
+_MOST_TEXTS: Final = 500
 
 
 async def run_with_secrets(
@@ -68,6 +75,52 @@ def _refusal(secret: OpenSecret) -> str:
     )
 
 
+class CodeSecrets:
+    """Opens secrets of one tenant for the code of a step. It is made on the loop of the node."""
+
+    __slots__ = ("_loop", "_opener", "_tenant", "_thread")
+
+    def __init__(self, opener: SecretOpener | None, tenant: int) -> None:
+        self._opener = opener
+        self._tenant = tenant
+        self._loop = _running_loop()
+        self._thread = threading.get_ident()
+
+    def read(self, name: str) -> str:
+        """Return the newest value of a secret. It blocks, so it raises RuntimeError on the loop.
+
+        Raise Permanent if there is no such secret, and RetryLater if it cannot be opened now."""
+        known = None if self._opener is None else self._opener.open_now(self._tenant, name)
+        if known is not None:
+            return known.value
+        if threading.get_ident() == self._thread or self._loop is None:
+            raise RuntimeError("secret() blocks; in an `async def` write `await ….secret_async(name)`")
+        return asyncio.run_coroutine_threadsafe(self.read_async(name), self._loop).result()
+
+    def clean(self, result: bytes) -> bytes:
+        """Return the JSON of a result without the values of secrets, for a result that the code stores itself."""
+        redactor = None if self._opener is None else self._opener.redactors.get(self._tenant)
+        return result if redactor is None else redactor.json(result)
+
+    async def read_async(self, name: str) -> str:
+        """Return the newest value of a secret. Raise Permanent or RetryLater as `read` does."""
+        if self._opener is None:
+            raise Permanent(f"this process has no secrets, so it cannot open {name!r}", code=MISSING)
+        try:
+            return (await self._opener.open(self._tenant, [name]))[name].value
+        except SecretUnavailable as error:
+            if error.retry:
+                raise RetryLater(None, error.message, code=error.code) from None
+            raise Permanent(error.message, code=error.code) from None
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
+
+
 def sealed_outcome(secrets: SecretOpener, tenant: int, outcome: Outcome) -> Outcome:
     """Return the outcome of a sensitive step: what is stored of its result is sealed, and shown as `***`."""
     if not isinstance(outcome, Done | Fail | Skip | Finish) or outcome.result == EMPTY_RESULT:
@@ -81,6 +134,29 @@ def sealed_outcome(secrets: SecretOpener, tenant: int, outcome: Outcome) -> Outc
     return msgspec.structs.replace(outcome, result=msgspec.json.encode({**shown, SEALED: box}))
 
 
+def without_fetched(outcome: Outcome, fetched: Iterable[bytes]) -> Outcome:
+    """Return an outcome whose error has no text of these results of sensitive steps. Results are left as they are: a
+    sensitive one may have ordinary words in it, too."""
+    if not isinstance(outcome, Fail | Skip | Reattempt | Cancel | Pause) or outcome.error is None:
+        return outcome
+    texts = {text for result in fetched for text in _texts(msgspec.json.decode(result))}
+    redactor = Redactor(sorted(texts, key=len, reverse=True)[:_MOST_TEXTS])
+    return msgspec.structs.replace(outcome, error=redacted_error(outcome.error, redactor))
+
+
+def _texts(value: Any) -> Iterable[str]:
+    """Yield the texts in a JSON value, those that can be redacted."""
+    pending = [value]
+    while pending:
+        one = pending.pop()
+        if isinstance(one, str) and len(one) >= SHORTEST_SECRET:
+            yield one
+        elif isinstance(one, dict):
+            pending.extend(one.values())
+        elif isinstance(one, list):
+            pending.extend(one)
+
+
 def _shown(key: str, value: Any) -> Any:
     return value if key in _SHOWN else {} if key == "headers" else MASK
 
@@ -92,6 +168,8 @@ def redacted(outcome: Outcome, redactor: Redactor) -> Outcome:
         result = redactor.json(outcome.result)
         if result is not outcome.result:
             changes["result"] = result
+    if isinstance(outcome, Done | Finish) and outcome.links:
+        changes["links"] = tuple(_clean_link(link, redactor) for link in outcome.links)
     if isinstance(outcome, Fail | Skip | Reattempt | Cancel | Pause) and outcome.error is not None:
         error = redacted_error(outcome.error, redactor)
         if error is not outcome.error:
@@ -99,6 +177,13 @@ def redacted(outcome: Outcome, redactor: Redactor) -> Outcome:
     if isinstance(outcome, Cancel | Pause):
         changes["reason"] = redactor.text(outcome.reason)
     return msgspec.structs.replace(outcome, **changes) if changes else outcome
+
+
+def _clean_link(link: Link, redactor: Redactor) -> Link:
+    url = None if link.url is None else redactor.text(link.url)
+    # A url that was replaced as a whole is not a url any more.
+    url = url if url is None or url.startswith("http") else None
+    return Link(redactor.text(link.system), redactor.text(link.type), redactor.text(link.id), url)
 
 
 def redacted_error(error: StepError, redactor: Redactor) -> StepError:

@@ -27,6 +27,7 @@ from detent.steps.actions import registry
 from detent.steps.alerts import AlertPort, with_alerts
 from detent.steps.child_step import ChildExecutor
 from detent.steps.egress import EgressPolicy
+from detent.steps.http.client import ActionServices
 from detent.steps.http.step import HttpExecutor, HttpSettings
 from detent.steps.links import Reservations
 from detent.steps.output import encode_output
@@ -38,6 +39,7 @@ from detent.testing.ids import WISHED, id_of_child
 from detent.testing.python_stage import StagedBodies, StagedRegistry
 from detent.testing.stage import AnsweredChildren, Counted, SameThread, Stage, Staged, is_dead
 from detent.testing.store import for_ever
+from detent.vault.secrets import SecretOpener
 
 # The children of durable functions: the id of a child is derived from its parent, and an answer can replace the child.
 
@@ -153,6 +155,7 @@ def executors(
     kept: dict[tuple[bytes, str], bytes],
     *,
     reservations: Reservations,
+    secrets: SecretOpener,
     strict: bool = False,
 ) -> Mapping[StepKind, StepExecutor]:
     """Return an executor for each kind of step. Steps may call this machine.
@@ -164,14 +167,18 @@ def executors(
     whole: list[StepExecutor] = [
         HttpExecutor(policy, http, wall=clock.wall),
         ActionExecutor(
-            registry, pool=pool, core=with_alerts(core_actions(TemplatePort()), AlertPort()), reservations=reservations
+            registry,
+            pool=pool,
+            core=with_alerts(core_actions(TemplatePort()), AlertPort()),
+            reservations=reservations,
+            services=ActionServices(secrets=secrets),
         ),
     ]
     staged, transactions = StagedRegistry(stage, initial_state), MemoryKeeper(kept)
-    steps = StagedBodies(stage, pool, transactions, reservations)
+    steps = StagedBodies(stage, pool, transactions, reservations, secrets)
     functions = FunctionExecutor(clock=clock, registry=staged, steps=steps, strict=strict)
     inside: list[StepExecutor] = [
-        ClassExecutor(staged, pool=pool, now=clock.wall, transactions=transactions),
+        ClassExecutor(staged, pool=pool, now=clock.wall, transactions=transactions, secrets=secrets),
         WithChildren(functions, stage),
     ]
     made: dict[StepKind, Any] = {one.kind: Staged(one, stage) for one in whole}

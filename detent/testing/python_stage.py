@@ -34,6 +34,7 @@ from detent.steps.user_code import ThreadPool
 from detent.testing.answers import Answers, Output, StepRequest, value_of
 from detent.testing.stage import Killed, Stage
 from detent.values.durations import Duration
+from detent.vault.secrets import SecretOpener
 
 
 class StagedRegistry(PythonRegistry):
@@ -165,9 +166,14 @@ class StagedBodies(StepRunner):
     """Runs the steps of durable functions on the stage, plain ones in the test's thread."""
 
     def __init__(
-        self, stage: Stage, pool: ThreadPool, transactions: Transactions, reservations: Reservations | None = None
+        self,
+        stage: Stage,
+        pool: ThreadPool,
+        transactions: Transactions,
+        reservations: Reservations | None = None,
+        secrets: SecretOpener | None = None,
     ) -> None:
-        super().__init__(pool, transactions, reservations)
+        super().__init__(pool, transactions, reservations, secrets)
         self._stage = stage
 
     def begin(

@@ -62,7 +62,10 @@ class NamedSecrets(SecretOpener):
         super().__init__(Vault([bytes(KEY_BYTES)]))
 
     async def open(self, tenant: int, names: Iterable[str]) -> dict[str, OpenSecret]:
-        return {name: OpenSecret(name, f"{{{{secrets.{name}}}}}") for name in names}
+        return {name: self.open_now(tenant, name) for name in names}
+
+    def open_now(self, tenant: int, name: str) -> OpenSecret:
+        return OpenSecret(name, f"{{{{secrets.{name}}}}}")
 
 
 class World:
@@ -134,6 +137,7 @@ class World:
         """Start a new process with a new node."""
         self.lives += 1
         life = Life()
+        secrets = NamedSecrets()
         made = executors(
             self.stage,
             _SETTINGS,
@@ -141,6 +145,7 @@ class World:
             self.initial_state,
             self.store.results,
             reservations=Reservations(self.store),
+            secrets=secrets,
             strict=self.is_strict,
         )
         engine = Engine(
@@ -151,7 +156,7 @@ class World:
             serves={*registry.names(), *self.serves},
             tuning=TUNING,
             new_id=self.new_id,
-            secrets=NamedSecrets(),
+            secrets=secrets,
         )
         self._executors += made.values()
         await self.loop.create_task(engine.start(), context=life.context.copy())

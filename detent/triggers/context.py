@@ -7,6 +7,7 @@ from typing import Protocol
 
 from detent.auth.caller import Caller
 from detent.commands import EngineCommands
+from detent.commands.vault.signatures import SealableTexts
 from detent.ids import NewId
 from detent.instant import Instant
 from detent.store.events import EventStore
@@ -18,8 +19,8 @@ from detent.triggers.entities.worker import EntityEvents
 from detent.triggers.processor import Processor
 
 
-class TriggerStores(TriggerStore, LetterStore, EventStore, EntityStore, TenantStore, Protocol):
-    """The verbs of triggers, dead letters, entities and their events, and of tenants."""
+class TriggerStores(TriggerStore, LetterStore, EventStore, EntityStore, TenantStore, SealableTexts, Protocol):
+    """The verbs of triggers, dead letters, entities and their events, of tenants and of sealed values."""
 
     def for_tenant(self, tenant: int) -> TriggerStores:
         """Return the store for the commands of one tenant, as `Store.for_tenant` does."""

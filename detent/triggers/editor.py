@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
+from detent.commands.vault.signatures import Signatures
 from detent.errors import Conflict, InvalidDefinition, InvalidInput, NotFound, PreconditionFailed, Problem
 from detent.forms.compiled import TriggerDefinition, TriggerType
 from detent.forms.schedule import CRON_FIELDS, next_slots
@@ -203,6 +204,7 @@ class TriggerEditor(TriggerPart):
             owned=False,
             **_columns(written, self._next(written.trigger) if written.enabled else None),
         )
+        new = await self._sealed(new)
         note_audit(show(TRIGGER, new.id), workflow=workflow.name)
         if not await self._store.add_trigger(new):
             raise NotFound(f"there is no workflow {workflow.name!r}")
@@ -267,12 +269,19 @@ class TriggerEditor(TriggerPart):
     async def _change(self, trigger: str, change: Change) -> TriggerRow:
         for _ in range(_ATTEMPTS):
             row = await self.get(trigger)
-            changed = change(row)
+            changed = await self._sealed(change(row))
             if changed == _new(row):
                 return row
             if await self._store.change_trigger(changed, seen=row.updated_at):
                 return await self.get(trigger)
         raise Conflict("other callers are changing the trigger; try again")
+
+    async def _sealed(self, new: NewTrigger) -> NewTrigger:
+        """Return a trigger whose signature secrets are stored secrets."""
+        signatures = Signatures(self._context.store, self._context.commands.secrets, self._caller)
+        config = json.loads(new.config)
+        sealed = await signatures.seal_config(config)
+        return new if sealed == config else new._replace(config=json.dumps(sealed))
 
     def _changed(self, row: TriggerRow, written: TriggerInput) -> NewTrigger:
         before = trigger_of(row)

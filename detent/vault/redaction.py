@@ -25,6 +25,8 @@ _SHORTEST_LINE: Final = 20
 #: With more beginnings of spellings than this, they are looked up among all parts of a text.
 _MANY: Final = 400
 _ROUNDS: Final = 3
+#: The beginnings of longer texts, such as tracebacks, may have been cut off.
+_SHORTEST_CUT: Final = 4_000
 _URL_LETTERS: Final = str.maketrans("+/", "-_")
 _ESCAPED: Final = re.compile(r"%[0-9A-F]{2}")
 _BACKSLASH: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL)
@@ -100,6 +102,8 @@ class Redactor:
                 if needle in text:
                     text = text.replace(needle, MASK)
             text = self._without_end(text)
+        if len(text) >= _SHORTEST_CUT:
+            text = self._without_beginning(text)
         return MASK if self._is_disguised(text) else text
 
     def json(self, raw: bytes) -> bytes:
@@ -153,6 +157,15 @@ class Redactor:
             place = tail.rfind(needle[:SHORTEST_SECRET])
             if place >= 0 and needle.startswith(tail[place:]):
                 return text[: len(text) - len(tail) + place] + MASK
+        return text
+
+    def _without_beginning(self, text: str) -> str:
+        """Return a text whose beginning was cut off within a value without the rest of that value."""
+        head = text[: self._longest]
+        for needle in self._needles:
+            place = head.find(needle[-SHORTEST_SECRET:], 0, len(needle))
+            if place >= 0 and needle.endswith(head[: place + SHORTEST_SECRET]):
+                return MASK + text[place + SHORTEST_SECRET :]
         return text
 
     def _is_disguised(self, text: str) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
+import hmac
 import os
 from collections.abc import Sequence
 from typing import Final, NamedTuple
@@ -25,6 +26,7 @@ KEY_BYTES: Final = 32
 _FORMAT: Final = b"\x01"
 _ID_BYTES: Final = 8
 _NONCE_BYTES: Final = 12
+_DIGEST: Final = 24
 _HEAD: Final = len(_FORMAT) + _ID_BYTES + _NONCE_BYTES
 #: Keys of tenants that are kept in memory per master. A derived key costs about ten microseconds.
 _MOST_TENANTS: Final = 10_000
@@ -76,11 +78,15 @@ class _Master:
         self._key = key
         self._ciphers: dict[int, AESGCM] = {}
 
+    def derived(self, tenant: int, purpose: bytes = b"") -> bytes:
+        """Return the key of a tenant. One for another purpose is another key."""
+        info = b"detent tenant %d" % tenant + (b" " + purpose if purpose else b"")
+        return HKDF(algorithm=SHA256(), length=KEY_BYTES, salt=None, info=info).derive(self._key)
+
     def cipher(self, tenant: int) -> AESGCM:
         found = self._ciphers.get(tenant)
         if found is None:
-            info = b"detent tenant %d" % tenant
-            found = AESGCM(HKDF(algorithm=SHA256(), length=KEY_BYTES, salt=None, info=info).derive(self._key))
+            found = AESGCM(self.derived(tenant))
             if len(self._ciphers) >= _MOST_TENANTS:
                 self._ciphers.clear()
             self._ciphers[tenant] = found
@@ -126,6 +132,13 @@ class Vault:
             return master.cipher(label.tenant).decrypt(nonce, box[_HEAD:], label.encode() + own)
         except InvalidTag:
             raise CannotOpen(f"{label.kind} {label.name!r} cannot be opened: its sealed value was changed") from None
+
+    def digests(self, label: Label, value: bytes) -> list[str]:
+        """Return what names a value without showing it: one digest for each key, that of the first one first."""
+        return [
+            hmac.digest(master.derived(label.tenant, b"digest"), label.encode() + value, "sha256").hex()[:_DIGEST]
+            for master in self._masters
+        ]
 
     def is_current(self, box: bytes) -> bool:
         """Return whether the first key sealed this box. A rotation seals all others again."""

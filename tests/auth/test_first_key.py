@@ -24,6 +24,13 @@ async def test_of_several_nodes_one_makes_the_first_key() -> None:
     row = await store.key(id_of(made[0]))
     assert row is not None
     assert (row.name, row.role, row.tenant) == ("first", "instance-admin", 1)
+    [audit] = await store.audits(1, limit=10)
+    assert (audit.action, audit.object, audit.actor, audit.via) == (
+        "create_first_key",
+        "first",
+        "detent serve",
+        "local",
+    )
 
 
 async def test_the_file_of_the_first_key_is_its_owners(tmp_path: Path) -> None:

@@ -76,3 +76,55 @@ def test_a_sensitive_step_is_a_single_one() -> None:
     [child] = _problems(_steps(b={"workflow": "child", "sensitive": True}))
     assert "has no meaning for a child run" in child
     assert _problems(_steps(b={"url": "https://b.example", "for_each": [1], "sensitive": True}))
+
+
+_LOGIN = {"url": "https://b.example", "sensitive": True}
+_TOKEN = "{{tasks.login.body.token}}"
+
+
+@pytest.mark.parametrize(
+    ("step", "why"),
+    [
+        ({"workflow": "child", "with": {"key": _TOKEN}}, "the input of a child run is stored"),
+        ({"sleep": _TOKEN}, "when a step goes on is stored and shown"),
+        (
+            {"url": "https://b.example", "body": _TOKEN, "for_each": [1]},
+            "what a step with for_each reads is stored with its items",
+        ),
+        ({"url": "https://b.example", "for_each": _TOKEN}, "what a step with for_each reads is stored with its items"),
+        (
+            {"url": "https://b.example", "for_each": [1], "collect": _TOKEN},
+            "what a step with for_each reads is stored with its items",
+        ),
+        ({"action": "core.echo", "with": {"value": _TOKEN}}, "core.echo would store it; write 'sensitive' there too"),
+    ],
+    ids=["child", "sleep", "map", "list", "collect", "core"],
+)
+def test_a_sensitive_result_is_refused_where_it_would_be_stored_as_it_is(step: dict[str, Any], why: str) -> None:
+    [problem] = _problems(_steps(login=_LOGIN, use={"needs": ["login"], **step}))
+    assert f"the result of 'login' is sensitive, and {why}" in problem
+
+
+def test_an_output_may_not_show_a_sensitive_result_but_its_status() -> None:
+    for shown in (_TOKEN, "{{tasks.login.output}}", {"deep": ["a {{tasks.login.headers.x}}"]}):
+        [problem] = _problems({**_steps(login=_LOGIN), "output": shown})
+        assert "is sensitive, and the output of a run is stored and shown" in problem
+    known = "{{tasks.login.status}} {{tasks.login.status_code}} {{tasks.login.error}}"
+    compile_document({**_steps(login=_LOGIN), "output": known})
+    node = {"id": "a", "nodeType": "action", "actionType": "core.echo", "policies": {"sensitive": True}}
+    graph = {"id": "g", "displayName": "G", "startNode": "a", "nodes": [node], "output": "{{context.data['a']}}"}
+    assert "is sensitive" in _problems(graph)[0]
+
+
+def test_steps_that_send_a_sensitive_result_or_only_look_at_it_may_read_it() -> None:
+    used = {
+        "send": {
+            "needs": ["login"],
+            "url": "https://b.example",
+            "body": _TOKEN,
+            "if": "tasks.login.body.token != null",
+        },
+        "seal": {"needs": ["login"], "action": "core.echo", "with": {"value": _TOKEN}, "sensitive": True},
+        "call": {"needs": ["login"], "action": "shop.use", "with": {"token": _TOKEN}},
+    }
+    compile_document(_steps(login=_LOGIN, **used))

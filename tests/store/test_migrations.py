@@ -1,6 +1,7 @@
 """Upgrades that roll: which code works on which tables, and migrations up and down while nodes work."""
 
 import asyncio
+import json
 import sqlite3
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
@@ -187,6 +188,9 @@ async def test_tables_go_up_down_and_up_again(database: str, release: Release) -
         assert await migrate_store(database, HEAD, force=True) == HEAD
         assert await shape(database) >= first
         await works(database)
+    audited = await rows(database, "select actor, action, detail from audit order by id")
+    assert [json.loads(row[2])["to"] for row in audited] == [FIRST, SECOND, FIRST, HEAD] * 2
+    assert {one.decode() if isinstance(one, bytes) else one for one, *_ in audited} == {"detent migrate"}
     assert await migrate_store(database, "base", force=True) == "base"
     assert await stored_revision(database) is None
     assert await migrate_store(database, HEAD) == HEAD

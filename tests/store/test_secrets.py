@@ -6,8 +6,11 @@ import asyncio
 from typing import Any
 
 from detent.store.protocol import Store
+from detent.store.rows import Unsaved
 from detent.store.secrets import NewSecret, SecretRow
-from tests.store.make import Node
+from detent.store.vault.signatures import TextKind
+from tests.store.make import Node, trigger
+from tests.store.make import version as make_version
 
 
 def secret(name: str = "STRIPE", version: int = 1, **given: Any) -> NewSecret:
@@ -84,3 +87,26 @@ async def test_changes_of_all_tenants_are_read_oldest_first(store: Store) -> Non
     assert [row.updated_at for row in rows] == sorted(row.updated_at for row in rows)
     assert len(await store.changed_secrets(0, limit=1)) == 1
     assert await store.changed_secrets(rows[-1].updated_at + 1, limit=10) == []
+
+
+async def test_a_text_with_a_signature_is_replaced_unless_it_has_changed(store: Store) -> None:
+    config = '{"signature": {"secrets": ["one"]}}'
+    facts = '{"type": "webhook", "config": {"signature": {}}}'
+    for name, tenant in (("a", 1), ("b", 2), ("plain", 1)):
+        text = "source" if name == "plain" else f"source {name} signature"
+        saved = await store.save_workflow(
+            make_version(name, tenant=tenant, source=text, checksum=name, trigger="{}" if name == "plain" else facts),
+            replace=False,
+        )
+        assert not isinstance(saved, Unsaved)
+        assert await store.add_trigger(trigger(saved.id, tenant=tenant, kind="webhook", config=config))
+    for kind, count in ((TextKind.SOURCE, 2), (TextKind.FACTS, 2), (TextKind.WORKFLOW, 2), (TextKind.TRIGGER, 3)):
+        first = await store.signed_texts(kind, after=None, limit=1)
+        rest = await store.signed_texts(kind, after=first[0], limit=10)
+        assert len(first + rest) == count
+        assert {one.tenant for one in first + rest} == {1, 2}
+        assert await store.replace_text(first[0], f"new {kind}")
+        assert not await store.replace_text(first[0], "late"), "it is another text by now"
+        assert not await store.replace_text(rest[0]._replace(tenant=3), "foreign")
+        assert await store.signed_texts(kind, after=None, limit=10) == rest
+    assert await store.signed_texts(TextKind.DRAFT, after=None, limit=10) == []

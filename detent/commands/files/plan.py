@@ -17,7 +17,7 @@ from detent.errors import InvalidInput, ManagedByFiles, NotFound, Problem
 from detent.forms.compile import FORMS, is_code, name_in
 from detent.forms.compiled import Compiled
 from detent.forms.definition import read_definition
-from detent.forms.triggers import HIDDEN
+from detent.forms.triggers import HIDDEN, written_secrets
 from detent.graph import codec
 from detent.graph.check import pinned_actions
 from detent.graph.diff import ABSENT, FieldChange, diff_graphs, diff_values
@@ -76,6 +76,9 @@ class PlanCommands(CommandPart):
         form: str | None = None
         try:
             document = await asyncio.to_thread(read_definition, text, filename=file)
+            if written_secrets(document):
+                text = str(await self._workflows.sealed(text, is_planned=True))
+                document = await asyncio.to_thread(read_definition, text, filename=file)
             name = name_in(document)
             row = await self._row(name)
             graph = await asyncio.to_thread(codec.decode, row.graph) if row is not None and row.version else Graph(())

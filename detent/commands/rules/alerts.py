@@ -11,9 +11,11 @@ from detent.errors import Conflict, NotFound
 from detent.ids import ALERT, RUN, InvalidId, parse, show
 from detent.steps.alerts import AlertRequest
 from detent.store.rule_rows import EVERY_ALERT, AlertCriteria, AlertRow, AlertState, NewAlert
+from detent.vault.redaction import Redactor
 
 #: At most this many alerts are counted.
 MOST_COUNTED: Final = 1_000
+_NOTHING_SECRET: Final = Redactor()
 
 
 class AlertOverview(NamedTuple):
@@ -28,22 +30,25 @@ class AlertCommands(CommandPart):
     """The alerts of a tenant."""
 
     async def raise_alert(self, run: str, step: str, request: AlertRequest) -> AlertRow:
-        """Add the alert of a step of a run. If the step has raised one, in an earlier attempt, return that one."""
+        """Add the alert of a step of a run. If the step has raised one, in an earlier attempt, return that one.
+
+        The values of secrets in it are redacted."""
         run_id = parse(RUN, run)
         row = await self._store.run(self._tenant, run_id)
         if row is None:
             raise NotFound(f"there is no run {run}")
+        clean = self._engine.secrets.redactors.get(self._tenant, _NOTHING_SECRET).value
         new = NewAlert(
             id=self._engine.new_id(),
             tenant=self._tenant,
             workflow=row.workflow,
             run=run_id,
             step=step,
-            alert_type=request.alert_type,
+            alert_type=clean(request.alert_type),
             severity=str(request.severity),
-            title=request.title,
-            message=request.message,
-            context=None if request.context is None else _json(request.context),
+            title=clean(request.title),
+            message=clean(request.message),
+            context=None if request.context is None else _json(clean(request.context)),
         )
         return await self._store.add_alert(new)
 

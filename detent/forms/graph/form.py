@@ -293,11 +293,13 @@ def _check_reads(graph: Graph, nodes: list[WrittenNode], fields: Fields) -> None
     """Report reads of templates and conditions that cannot be answered."""
     problems = fields.problems
     before = upstream(graph, [node.name for node in nodes])
-    scope = scope_check(graph.scope, {node.name: node.kind for node in nodes}, before, graph.vars, problems)
+    kinds = {node.name: node.kind for node in nodes}
+    sensitive = [node.name for node in nodes if node.sensitive]
+    scope = scope_check(graph.scope, kinds, before, graph.vars, problems, sensitive)
     for node in nodes:
         scope.check_step(node.name, node)
         for edge in node.edges:
             for read in edge.reads:
                 scope.check_edge(read, node.name)
     for read in template_reads(graph.output, "output", problems):
-        scope.check(read, None)
+        scope.check_output(read)

@@ -325,10 +325,12 @@ def _check_reads(graph: Graph, actions: list[WrittenAction], problems: Problems)
     """Report reads of templates and conditions that cannot be answered. Return the fields of the entity that they
     read, with their places."""
     before = upstream(graph, [one.step for one in actions])
-    scope = scope_check(graph.scope, {one.step: one.kind for one in actions}, before, graph.vars, problems)
+    kinds = {one.step: one.kind for one in actions}
+    sensitive = [one.step for one in actions if one.sensitive]
+    scope = scope_check(graph.scope, kinds, before, graph.vars, problems, sensitive)
     for one in actions:
         scope.check_step(one.step, one)
     for read in template_reads(graph.output, "output", problems):
-        scope.check(read, None)
+        scope.check_output(read)
     fields = scope.fields if isinstance(scope, RuleScope) else []
     return [*fields, *((leaf.path, leaf.field) for one in actions for leaf in one.conditions)]

@@ -188,11 +188,13 @@ def _check_graph(graph: Graph, written: list[WrittenStep], fields: Fields) -> No
             if step.reads or step.planned_reads or step.map is not None or step.repeat is not None
         ],
     )
-    scope = scope_check(graph.scope, {step.name: step.kind for step in written}, before, graph.vars, problems)
+    kinds = {step.name: step.kind for step in written}
+    sensitive = [step.name for step in written if step.sensitive]
+    scope = scope_check(graph.scope, kinds, before, graph.vars, problems, sensitive)
     for step in written:
         scope.check_step(step.name, step)
     for read in template_reads(graph.output, "output", problems):
-        scope.check(read, None)
+        scope.check_output(read)
 
 
 def _max_duration(fields: Fields) -> float | None:

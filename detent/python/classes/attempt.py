@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import traceback
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, Final
@@ -12,6 +13,7 @@ import msgspec
 from detent.graph.model import Ending
 from detent.ids import RUN, show
 from detent.instant import Instant, as_datetime
+from detent.observe import cleaners
 from detent.python.classes.compiled import CompiledClass, CompiledStep
 from detent.python.classes.drift import left_state
 from detent.python.classes.state import encode_result
@@ -19,10 +21,27 @@ from detent.python.flow import FlowControl
 from detent.python.results import plain
 from detent.run.call import RunView, StepCall
 from detent.steps.output import encode_output
+from detent.steps.secret_calls import CodeSecrets
 from detent.steps.user_code import CommitGuard, error_message
 from detent.values.nearest import nearest
 
 log: Final = logging.getLogger("detent.workflow")
+
+
+def _redact(record: logging.LogRecord) -> bool:
+    """Replace the values of secrets in a record. Handlers get its message as one text then."""
+    for clean in cleaners:
+        message = record.getMessage()
+        if (shown := clean(message)) != message:
+            record.msg, record.args = shown, ()
+        if record.exc_info and record.exc_info[0] is not None:
+            traced = "".join(traceback.format_exception(*record.exc_info))
+            if (shown := clean(traced)) != traced:
+                record.exc_info, record.exc_text = None, shown.rstrip("\n")
+    return True
+
+
+log.addFilter(_redact)
 _UNREAD: Final = object()
 _decode: Final = msgspec.json.Decoder().decode
 
@@ -45,6 +64,7 @@ class ClassAttempt:
         "guard",
         "hero",
         "is_over",
+        "secrets",
         "session",
         "step",
         "unawaited",
@@ -58,6 +78,7 @@ class ClassAttempt:
         self._now = now
         self.hero: Any = None
         self.session: Any = None
+        self.secrets: CodeSecrets | None = None
         self.asked: FlowControl | None = None
         self.is_over = False
         self.unawaited: Awaitable[Any] | None = None  # made in a thread, and not received by the loop yet
@@ -107,6 +128,10 @@ class ClassAttempt:
         if self._state is _UNREAD:
             return encode_output(output)
         return encode_result(output, self._state, self._state_number + 1)
+
+    def clean(self, result: bytes) -> bytes:
+        """Return a result without the values of secrets, for a result that the step stores itself."""
+        return result if self.secrets is None else self.secrets.clean(result)
 
     @property
     def touched_state(self) -> bool:

@@ -20,9 +20,11 @@ from detent.python.registry import registry as default_registry
 from detent.run.call import StepCall
 from detent.run.outcomes import Fail, Outcome, Pause, Reattempt, StepError
 from detent.steps.protocol import Needs
+from detent.steps.secret_calls import CodeSecrets
 from detent.steps.user_code import CommitGuard, ThreadPool, is_cancelled, run_on_loop
 from detent.tenants.book import NOT_ALLOWED, UNCONFINED, TenantBook
 from detent.tenants.limits import INSTALLATION
+from detent.vault.secrets import SecretOpener
 
 WALL: Final = SystemClock().wall
 #: A node without the code of a run retries it after this many seconds. By then another node may have claimed it.
@@ -49,6 +51,7 @@ class ClassExecutor:
         now: Callable[[], Instant] = WALL,
         transactions: StepTransactions | None = None,
         tenants: TenantBook = UNCONFINED,
+        secrets: SecretOpener | None = None,
     ) -> None:
         self._find = registry.find
         self._tenants = tenants
@@ -56,6 +59,7 @@ class ClassExecutor:
         self._now = now
         self._pool = pool or ThreadPool()
         self._transactions = transactions
+        self._secrets = secrets
 
     def needs(self, step: Step) -> Needs:
         return _TRANSACTIONAL if step.config.get("transactional") else Needs.VIEW
@@ -80,6 +84,8 @@ class ClassExecutor:
         if step is None:
             return Fail(StepError("unknown_step", f"{known.place} has no step {call.step!r}"), retry=False)
         attempt = ClassAttempt(compiled, step, call, view, self._now)
+        if self._secrets is not None:
+            attempt.secrets = CodeSecrets(self._secrets, call.tenant)
         load = None if view.facts.hero is None else self._heroes.find_loader(view.facts.hero[0])
         stages = sequence(attempt, load, self._transactions)
         in_thread = step.in_thread[0] if load is None else not _is_async(load)

@@ -144,7 +144,7 @@ def _transactional(
         _stop_if_asked(attempt)
         if guard is not None:
             guard.check()
-        return attempt.result(without_links(output))
+        return attempt.clean(attempt.result(without_links(output)))
 
     async def run_async(session: Any) -> bytes:
         attempt.session = session
@@ -152,7 +152,7 @@ def _transactional(
             _take(attempt, await model.load_in(session, attempt.hero))
         output = await body.call(workflow)
         _stop_if_asked(attempt)
-        return attempt.result(without_links(output))
+        return attempt.clean(attempt.result(without_links(output)))
 
     if body.is_async:
         kept = yield transactions.run_once_async(call, generation, run_async), number

@@ -41,6 +41,7 @@ from detent.python.flow import FlowControl, FlowVerbs
 from detent.python.registry import PythonRegistry, registry
 from detent.python.schedules import Schedule, scheduled_at
 from detent.python.settings import SCHEDULED, SETTINGS, misspelt, read_settings
+from detent.steps.secret_calls import CodeSecrets
 from detent.values.durations import Duration
 from detent.values.fields import Problems
 
@@ -243,6 +244,16 @@ class Workflow(FlowVerbs, metaclass=WorkflowType):
             raise RuntimeError("self.session is only available in steps with transactional=True")
         return session
 
+    def secret(self, name: str) -> str:
+        """Return the newest value of a secret, in a plain step. What the step returns or raises is redacted.
+
+        Raise Permanent if there is no such secret."""
+        return self._secrets().read(name)
+
+    async def secret_async(self, name: str) -> str:
+        """Return the newest value of a secret, in a coroutine."""
+        return await self._secrets().read_async(name)
+
     @property
     def log(self) -> logging.LoggerAdapter[logging.Logger]:
         """Return a logger (`detent.workflow`) whose records have the run, workflow, step and attempt."""
@@ -260,6 +271,12 @@ class Workflow(FlowVerbs, metaclass=WorkflowType):
                 "start one with detent.start, or try it with detent.testing.speedruns"
             )
         return self._attempt
+
+    def _secrets(self) -> CodeSecrets:
+        found = self._now_running().secrets
+        if found is None:
+            raise RuntimeError("the engine of this run opens no secrets")
+        return found
 
     def _ask(self, verb: str, asked: FlowControl) -> NoReturn:
         attempt = self._attempt

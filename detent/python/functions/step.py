@@ -33,7 +33,7 @@ _NO_OPTIONS: Final = StepOptions()
 class StepContext(msgspec.Struct, frozen=True):
     """The run and the step for which a function is called. A parameter with this annotation receives it.
 
-    `links` has the resources that the step names, and finds or creates one."""
+    `links` has the resources that the step names, and finds or creates one. `secrets` opens secrets for it."""
 
     run: bytes
     tenant: int
@@ -41,6 +41,7 @@ class StepContext(msgspec.Struct, frozen=True):
     attempt: int
     generation: int = 0  # of the run's ownership
     links: Any = None  # a `steps.links.Links`, while the step runs
+    secrets: Any = None  # a `steps.secret_calls.CodeSecrets`, while the step runs
 
     def find_or_create(self, system: str, type: str, key: str, create: Create) -> Link:  # noqa: A002
         """Return the resource that a run created under this key, or create it. For plain functions.
@@ -54,6 +55,18 @@ class StepContext(msgspec.Struct, frozen=True):
         """Return the resource that a run created under this key, or create it, in a coroutine."""
         found: Link = await self.links.find_or_create_async(system, type, key, create)
         return found
+
+    def secret(self, name: str) -> str:
+        """Return the newest value of a secret, in a plain step. What the step returns or raises is redacted.
+
+        Raise Permanent if there is no such secret."""
+        value: str = self.secrets.read(name)
+        return value
+
+    async def secret_async(self, name: str) -> str:
+        """Return the newest value of a secret, in a coroutine."""
+        value: str = await self.secrets.read_async(name)
+        return value
 
     @property
     def run_id(self) -> str:

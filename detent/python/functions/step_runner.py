@@ -20,7 +20,9 @@ from detent.run.links import Link, Linked
 from detent.run.outcomes import Fail, StepError
 from detent.steps.links import Links, Reservations, done_with, without_links
 from detent.steps.output import encode_output
+from detent.steps.secret_calls import CodeSecrets
 from detent.steps.user_code import CommitGuard, ThreadPool, error_message, failure_of, run_inline, run_on_loop
+from detent.vault.secrets import SecretOpener
 
 
 class StepResult(msgspec.Struct, frozen=True):
@@ -47,10 +49,12 @@ class StepRunner:
         pool: ThreadPool | None = None,
         transactions: StepTransactions | None = None,
         reservations: Reservations | None = None,
+        secrets: SecretOpener | None = None,
     ) -> None:
         self._pool = pool or ThreadPool()
         self._transactions = transactions
         self._reservations = reservations
+        self._secrets = secrets
 
     def close(self) -> None:
         """End the threads."""
@@ -65,8 +69,9 @@ class StepRunner:
         was cancelled. `unlocked` is called once, after that, when a transactional step does not run any more.
         """
         function = work.function
-        if function.context is not None:
-            context = replace(context, links=Links(self._reservations, context.run, context.tenant, context.step))
+        if function.context is not None or function.transactional:
+            links = Links(self._reservations, context.run, context.tenant, context.step)
+            context = replace(context, links=links, secrets=CodeSecrets(self._secrets, context.tenant))
         if function.is_inline and not function.transactional:
             token = current_step.set(context)
             try:
@@ -146,7 +151,8 @@ def _call_once(
     kwargs = _arguments(work, context)
 
     def body(session: Any) -> bytes:
-        result = encode_output(without_links(work.function.function(session, *work.args, **kwargs)))
+        output = work.function.function(session, *work.args, **kwargs)
+        result: bytes = context.secrets.clean(encode_output(without_links(output)))
         guard.check()
         return result
 
@@ -158,7 +164,9 @@ async def _await_once(work: StepWork, context: StepContext, transactions: StepTr
     kwargs = _arguments(work, context)
 
     async def body(session: Any) -> bytes:
-        return encode_output(without_links(await work.function.function(session, *work.args, **kwargs)))
+        output = await work.function.function(session, *work.args, **kwargs)
+        result: bytes = context.secrets.clean(encode_output(without_links(output)))
+        return result
 
     call = _step_call(work, context)
     return _decoded(work, await _needed(transactions).run_once_async(call, context.generation, body))

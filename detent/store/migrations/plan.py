@@ -6,6 +6,7 @@ the first start of a SQLite file import this module, because Alembic takes long 
 
 from __future__ import annotations
 
+import getpass
 import io
 import os
 import re
@@ -13,12 +14,15 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Final, NamedTuple
+from uuid import UUID
 
 from alembic import command
 from alembic.config import Config
 from alembic.script import ScriptDirectory
 
+from detent.clock import SystemClock
 from detent.errors import SchemaMismatch
+from detent.ids import new_id
 from detent.store.sql.schema import FIRST, OLDEST_CODE, StoredRevision, require_fit
 
 _FOLDER: Final = Path(__file__).parent
@@ -26,6 +30,8 @@ _FOLDER: Final = Path(__file__).parent
 FOLDERS: Final = [_FOLDER / "versions"]
 #: The name of the revision before the first one: no tables at all.
 BASE: Final = "base"
+#: The revision with which the audit began.
+_AUDIT_SINCE: Final = "0011"
 
 _DESTROYS: Final = re.compile(r"drop table|alter table .* drop column|delete from|truncate", re.IGNORECASE | re.DOTALL)
 _NOTES: Final = re.compile(r"(delete from|drop table) (alembic_version|setting)\b", re.IGNORECASE)
@@ -93,7 +99,36 @@ def plan(
             f"the downgrade from revision {current} to {goal} deletes data ({'; '.join(map(_short, lost))}); "
             f"run `detent migrate --to {goal} --force` to do it"
         )
-    return made
+    # The tables of a new database are not worth a row.
+    return made if current is None else [_audited(migration, dialect) for migration in made]
+
+
+def _audited(migration: Migration, dialect: str) -> Migration:
+    """Return a migration that writes its row of the audit, if the tables have one before and after it. The row is
+    written once, also if the statement is repeated."""
+    if migration.goal is None or migration.goal < _AUDIT_SINCE:
+        return migration
+    id_ = new_id()
+    is_postgres = dialect == "postgresql"
+    literal = f"'{UUID(bytes=id_)}'::uuid" if is_postgres else f"x'{id_.hex()}'"
+    now = "now()" if is_postgres else str(SystemClock().wall())
+    detail = f'{{"from":"{migration.current}","to":"{migration.goal}","user":"{_user()}"}}'
+    row = f"{literal}, 1, {now}, 'detent migrate', 'local', 'migrate', 'database', '{migration.goal}'"
+    source = " from dual" if dialect == "mysql" else ""
+    statement = (
+        "insert into audit (id, tenant, at, actor, via, action, kind, object, outcome, detail) "
+        f"select {row}, 'done', '{detail}'{source} where not exists (select 1 from audit where id = {literal})"
+    )
+    *changes, note = migration.statements
+    return migration._replace(statements=[*changes, statement, note])
+
+
+def _user() -> str:
+    """Return the user of the operating system who migrates, as far as a plain name is known."""
+    try:
+        return re.sub(r"[^A-Za-z0-9_.@-]", "_", getpass.getuser())[:100]
+    except (OSError, KeyError, ImportError):  # such as in a container without a name for its user
+        return str(os.getuid()) if hasattr(os, "getuid") else "unknown"
 
 
 @cache

@@ -20,6 +20,7 @@ from detent.store.sql.tenants.verbs import TenantVerbs
 from detent.store.sql.vault import schema as _vault_tables  # noqa: F401 - the tables of sealed values
 from detent.store.sql.vault.credentials import CredentialVerbs
 from detent.store.sql.vault.secrets import SecretVerbs
+from detent.store.sql.vault.signatures import SignatureVerbs
 from detent.store.sql.verbs import TriggerVerbs
 from detent.store.sql.workflow_verbs import WorkflowVerbs
 
@@ -56,6 +57,7 @@ class SqlStore:
         secrets = SecretVerbs(access)
         people = PersonVerbs(access)
         credentials = CredentialVerbs(access)
+        signatures = SignatureVerbs(access)
         tenants = TenantVerbs(access)
 
         self.heartbeat = nodes.heartbeat
@@ -278,6 +280,9 @@ class SqlStore:
         self.await_credential = credentials.await_credential
         self.awaiting_runs = credentials.awaiting_runs
         self.forget_awaiting = credentials.forget_awaiting
+
+        self.signed_texts = signatures.signed_texts
+        self.replace_text = signatures.replace_text
 
         self.now = maintenance.now
         self.check = maintenance.check

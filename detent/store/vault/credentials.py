@@ -10,6 +10,7 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple, Protocol
 
 from detent.store.secrets import SecretStore
+from detent.store.vault.signatures import SignatureStore
 
 
 class CredentialRow(NamedTuple):
@@ -106,5 +107,5 @@ class CredentialStore(Protocol):
         """Delete these notes."""
 
 
-class VaultStore(SecretStore, CredentialStore, Protocol):
-    """The verbs of sealed values: secrets and credentials."""
+class VaultStore(SecretStore, CredentialStore, SignatureStore, Protocol):
+    """The verbs of sealed values: secrets and credentials, and of texts whose secrets are still to be sealed."""

@@ -73,6 +73,10 @@ ENGINE_STATEMENTS: Final[Mapping[str, str]] = {
     "link_verbs:ORIGIN": "the origins of a run that a node owns",
     "vault.secrets:_CHANGED": "a node learns which secrets it knows have changed",
     "vault.credentials:AWAITING": _WORK,
+    **{
+        f"vault.signatures:LIST_{name}": "a node with a key seals the secrets in texts of older releases"
+        for name in ("SOURCES", "FACTS", "DRAFTS", "WORKFLOWS", "TRIGGERS")
+    },
     "statements:DUE_TRIGGERS": _WORK,
     "statements:DUE_FIRINGS": _WORK,
     "events.verbs:DUE": _WORK,
