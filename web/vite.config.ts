@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
@@ -17,6 +17,8 @@ function compressed(): Plugin {
     name: "detent:compressed",
     apply: "build",
     closeBundle() {
+      // A build that failed has no files, and this would hide why.
+      if (!existsSync(OUT)) return;
       for (const path of readdirSync(OUT, { recursive: true, encoding: "utf8" })) {
         const file = join(OUT, path);
         if (!statSync(file).isFile() || !/\.(js|css|svg)$/.test(path)) continue;
@@ -73,7 +75,7 @@ const SHELL = new RegExp(
     "/node_modules/(react|react-dom|scheduler|wouter|regexparam)/",
     "/node_modules/@tanstack/(?!.*[mM]utationObserver|.*useMutation)",
     "/src/(main|routes|look/(?!kinds).*|shell/(?!palette|key_list|place|sign_in|who_menu).*)\\.tsx?$",
-    "/src/api/(cache|client|live|policy|session|sign_in|runs)\\.ts$",
+    "/src/api/(cache|client|live|policy|session|sign_in|tabs|runs)\\.ts$",
     "/src/runs/why\\.ts$|/lucide-react/.*/(radio|ellipsis|chevron-right|x|chevron-down|plus|minus)\\.mjs$",
     "/src/parts/(button|chip|copy|menu|states|status|time|toast|list/.*)\\.tsx?$",
   ].join("|"),

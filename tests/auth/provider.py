@@ -14,6 +14,7 @@ from aiohttp import web
 from detent.auth.oidc import challenge_of
 from detent.clock import SystemClock
 from tests.auth.issuer import claims, ec_key, forge, key_set, public_jwk, sign
+from tests.servers.consent import consent_page
 
 CLIENT = "detent-client"
 CLIENT_SECRET = "s3cret+/ of the client"
@@ -60,6 +61,8 @@ class Provider:
                 )
             case "/keys":
                 return web.Response(body=key_set(public_jwk(ec_key(), "k1")))
+            case "/authorize":
+                return consent_page(request.query["redirect_uri"], self.sign_in(str(request.url)))
             case "/token":
                 self.exchanges += 1
                 if self.is_slow:

@@ -12,6 +12,7 @@ from urllib.parse import parse_qs, urlencode
 
 from aiohttp import web
 
+from tests.servers.consent import consent_page
 from tests.steps.listeners import website
 
 CLIENT = ("detent", "a-client-secret")
@@ -61,17 +62,25 @@ class Provider:
 
     def code(self, query: dict[str, str]) -> str:
         """Let a person agree on the page of the provider. Return the address that it redirects to."""
+        return f"{query['redirect_uri']}?{urlencode(self._agreed(query))}"
+
+    def _agreed(self, query: dict[str, str]) -> dict[str, str]:
         assert query["response_type"] == "code"
         assert query["code_challenge_method"] == "S256"
         self._number += 1
         code = f"code-number-{self._number}"
         self.codes[code] = query
-        answer = {"code": code, "state": query["state"], "iss": self.url}
-        return f"{query['redirect_uri']}?{urlencode(answer)}"
+        return {"code": code, "state": query["state"], "iss": self.url}
 
     async def serve(self, request: web.Request) -> web.StreamResponse:
         if request.path == "/token":
             return await self._token(request)
+        if request.path == "/authorize":
+            return consent_page(request.query["redirect_uri"], self._agreed(dict(request.query)))
+        if request.path == "/end":  # the person takes the agreement back
+            self.revoke_tokens()
+            self.end_grant()
+            return web.Response()
         if request.path == "/moved":
             return web.Response(status=302, headers={"Location": request.query["to"]})
         given = request.headers.get("Authorization", "")

@@ -73,7 +73,8 @@ def definitions(now: datetime) -> Iterator[dict[str, Any]]:
         if past.trigger == "cron":
             trigger = {"type": "cron", "cron_expression": "0 3 * * *", "timezone": "Europe/Zurich", "overlap": "skip"}
         yield {"name": name, "description": titles[name], "trigger": trigger, "tasks": tasks}
-    hourly = {"type": "cron", "cron_expression": f"{(now.minute + 30) % 60} * * * *", "timezone": "Europe/Zurich"}
+    # Lagos never changes its clocks: on a day when Zurich does, other slots would be missed.
+    hourly = {"type": "cron", "cron_expression": f"{(now.minute + 30) % 60} * * * *", "timezone": "Africa/Lagos"}
     sync = {"fetch-levels": _ECHO, "update-shop": {**_ECHO, "needs": ["fetch-levels"]}}
     yield {"name": "stock-sync", "description": "Copies stock levels", "trigger": hourly, "tasks": sync}
     labels = {"layout": _ECHO, "print": {**_ECHO, "needs": ["layout"], "queue": PRINTERS}}

@@ -17,7 +17,9 @@ from typing import Any, Final
 
 import pytest
 
+from tests.auth.provider import CLIENT, CLIENT_SECRET, open_provider
 from tests.cli.program import PATIENCE, started
+from tests.steps.provider import providing
 from tests.web.browser import TESTS, install, run, serving, sharing
 from tests.web.history import write_history
 
@@ -30,9 +32,9 @@ VERBS: Final = "verbs.test.js"
 VIEWS: Final = "views.test.js"
 #: It needs the examples that `make run` starts.
 DEV: Final = "dev.test.js"
-#: It signs in, so its server answers nothing without a key.
-ADMIN: Final = "admin.test.js"
-OWN: Final = {PATH, VERBS, VIEWS, DEV, ADMIN}
+#: They sign in, so their server answers nothing without a key.
+SIGNED_IN: Final = ("admin.test.js", "identity.test.js")
+OWN: Final = {PATH, VERBS, VIEWS, DEV, *SIGNED_IN}
 PAGES = sorted(path.name for path in (TESTS / "pages").glob("*.test.js") if path.name not in OWN)
 
 
@@ -53,7 +55,7 @@ def test_page(page: str, tmp_path: Path, browser: str) -> None:
 def test_verbs(tmp_path: Path, browser: str) -> None:
     uncertain = _interrupted(tmp_path)
     with _served(tmp_path) as url:
-        _test(VERBS, url, browser, uncertain)
+        _test(VERBS, url, browser, DETENT_UNCERTAIN=uncertain)
 
 
 def test_views(tmp_path: Path, browser: str) -> None:
@@ -62,12 +64,27 @@ def test_views(tmp_path: Path, browser: str) -> None:
         _test(VIEWS, url, browser)
 
 
-def test_administration(tmp_path: Path, browser: str) -> None:
-    sealing = base64.b64encode(bytes(range(32))).decode()
-    with _served(tmp_path, DETENT_ALLOW_LOOSE_AUTH="false", DETENT_ENCRYPTION_KEY=sealing) as url:
+async def test_identity_and_administration(tmp_path: Path, browser: str) -> None:
+    async with open_provider() as people, providing() as accounts:
+        # For a browser `localhost` is another site than the address of the server, as every provider is.
+        people.discovery["authorization_endpoint"] = f"{people.url}/authorize".replace("127.0.0.1", "localhost")
+        await asyncio.to_thread(_administer, tmp_path, browser, people.url, accounts.url)
+
+
+def _administer(folder: Path, browser: str, people: str, accounts: str) -> None:
+    variables = {
+        "DETENT_ALLOW_LOOSE_AUTH": "false",
+        "DETENT_ENCRYPTION_KEY": base64.b64encode(bytes(range(32))).decode(),
+        "DETENT_OIDC_ISSUER": people,
+        "DETENT_OIDC_CLIENT_ID": CLIENT,
+        "DETENT_OIDC_CLIENT_SECRET": CLIENT_SECRET,
+        "DETENT_OIDC_ROLES": "staff=editor",
+    }
+    with _served(folder, **variables) as url:
         # The command line of this machine finds the server, and the key for it, in the lock file.
-        note = json.loads(next(tmp_path.rglob("*.lock")).read_text())
-        _test(ADMIN, url, browser, key=note["key"])
+        note = json.loads(next(folder.rglob("*.lock")).read_text())
+        for page in SIGNED_IN:
+            _test(page, url, browser, DETENT_KEY=note["key"], DETENT_ACCOUNTS=accounts)
 
 
 def test_from_make_run_to_the_end_of_a_run(tmp_path: Path, browser: str) -> None:
@@ -94,10 +111,9 @@ def _served(folder: Path, *options: str, **variables: str) -> Iterator[str]:
         yield url
 
 
-def _test(page: str, url: str, browser: str, uncertain: str = "", key: str = "") -> None:
+def _test(page: str, url: str, browser: str, **variables: str) -> None:
     pictures = os.environ.get("DETENT_PICTURES", "")
-    given = {"DETENT_URL": url, "DETENT_BROWSER": browser, "DETENT_PICTURES": pictures}
-    given |= {"DETENT_UNCERTAIN": uncertain, "DETENT_KEY": key}
+    given = {"DETENT_URL": url, "DETENT_BROWSER": browser, "DETENT_PICTURES": pictures, **variables}
     print(run("node", "--test", f"pages/{page}", folder=TESTS, **given))  # noqa: T201
 
 

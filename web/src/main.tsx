@@ -7,6 +7,7 @@ import "./look/tokens.css";
 import "./look/base.css";
 import { cache } from "./api/cache";
 import { basePath } from "./api/client";
+import { followTabs } from "./api/tabs";
 import { Empty, Waiting } from "./parts/states";
 import { HOME, ROUTES } from "./routes";
 import { startKeys } from "./shell/keys";
@@ -40,6 +41,7 @@ function Pages() {
 }
 
 startTheme();
+followTabs();
 startKeys();
 const root = document.getElementById("root");
 if (root) {

@@ -58,7 +58,7 @@ export async function openBrowser() {
 async function openPage(context, { path = "/", size = "usual", theme = "light" } = {}) {
   const page = await context.newPage();
   const odd = [];
-  page.on("console", (message) => message.type() === "error" && odd.push(`console: ${message.text()}`));
+  page.on("console", (message) => message.type() === "error" && odd.push(`console: ${message.text()} ${message.location().url}`));
   page.on("pageerror", (error) => odd.push(`error: ${error.message}`));
   page.on("request", (request) => {
     const url = request.url();
@@ -172,6 +172,17 @@ export async function api(method, path, body) {
   const text = await response.text();
   assert.ok(response.ok, `${method} ${path}: ${response.status} ${text.slice(0, 300)}`);
   return text === "" ? undefined : JSON.parse(text).data;
+}
+
+/** Presses "Try again" until something is there. The page also reads again by itself, and then it has no button to press. */
+export async function triedAgain(page, there) {
+  const button = page.getByRole("button", { name: "Try again" });
+  await until("what was missing is there", async () => {
+    await button.or(there).first().waitFor();
+    if (await there.first().isVisible()) return true;
+    await button.click({ timeout: 1000 }).catch(() => undefined);
+    return false;
+  });
 }
 
 /** Waits until something is so; a function that returns it, or nothing yet. */

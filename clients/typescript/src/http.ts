@@ -79,7 +79,7 @@ export class Http {
     parts: Parts<M, P> = {},
   ): Promise<AnswerOf<M, P>> {
     const response = await this.send(method, path, parts);
-    return (await response.json()) as AnswerOf<M, P>;
+    return (response.status === 204 ? undefined : await response.json()) as AnswerOf<M, P>;
   }
 
   /** As `call`, with the whole answer. */
@@ -111,7 +111,9 @@ export class Http {
     const signal = either(limit, parts.signal);
     const response = await this.#answered(url, { method: method.toUpperCase(), headers, body, signal });
     try {
-      return new Response(await response.arrayBuffer(), response);
+      const read = await response.arrayBuffer();
+      // An answer without a body may not be given one, not even an empty one.
+      return new Response(response.status === 204 ? null : read, response);
     } catch (cause) {
       throw lost(this.#base, cause);
     }

@@ -8,6 +8,7 @@ import {
   ConnectionFailed,
   Detent,
   type Heard,
+  Http,
   InvalidArgument,
   NotFound,
   PermissionDenied,
@@ -429,6 +430,18 @@ test("whoever gives up himself is not asked again", async () => {
   const detent = new Detent({ baseUrl: "http://127.0.0.1:1" });
   const signal = AbortSignal.abort();
   await assert.rejects(detent.start("greet", {}, { signal }), { name: "AbortError" });
+});
+
+test("an answer without a body is an answer, and is not asked for again", async () => {
+  const asked: string[] = [];
+  const fetch = async (_: unknown, init?: RequestInit) => {
+    asked.push(init?.method ?? "");
+    return new Response(null, { status: 204 });
+  };
+  const http = new Http({ baseUrl: "http://127.0.0.1:9", retries: 2, fetch });
+  const answer = await http.send("delete", "/api/v1/sessions/{session}", { path: { session: "current" } });
+  assert.deepEqual([answer.status, asked], [204, ["DELETE"]]);
+  assert.equal(await http.call("delete", "/api/v1/sessions/{session}", { path: { session: "current" } }), undefined);
 });
 
 test("a server that is not there is a connection that failed", async () => {

@@ -43,21 +43,34 @@ code, pre { font: 13.5px/1.5 ui-monospace, monospace } pre { overflow-x: auto; b
 button { font: inherit; padding: .5rem 1.4rem; cursor: pointer } .paused { color: var(--busy) }
 """
 
+#: The colours of the web page: ink on paper, and red where something is wrong.
 _CARD_STYLE: Final = """<style>
-main { max-width: 34rem; margin: 12vh auto 0; border: 1px solid var(--line); border-radius: 12px; padding: 2rem }
-main p { margin: .8rem 0 } dl { display: grid; grid-template-columns: auto 1fr; gap: .2rem 1rem; margin: 1.2rem 0 }
+:root { --paper: #f8f7f5; --sheet: #fff; --ink: #211d19; --on-ink: #fbfaf8; --soft: #6b6761; --line: #e1dfdc;
+--edge: #908d88; --bad: #ac1213 }
+@media (prefers-color-scheme: dark) { :root { --paper: #100f0d; --sheet: #181715; --ink: #ecebe8; --on-ink: #151412;
+--soft: #999692; --line: #2c2a27; --edge: #6f6b67; --bad: #fb8d83 } }
+body { background: var(--paper); color: var(--ink); font-size: 15px }
+main { max-width: 25rem; margin: 12vh auto 0; background: var(--sheet); border: 1px solid var(--line);
+border-radius: 10px; padding: 1.6rem 1.75rem 1.75rem }
+h1 { font-size: 1.3rem; font-weight: 600; letter-spacing: -.01em } main p { margin: .8rem 0; overflow-wrap: anywhere }
+dl { display: grid; grid-template-columns: auto 1fr; gap: .2rem 1rem; margin: 1.2rem 0 }
 dt { color: var(--soft); margin: 0 } dd { margin: 0; font-weight: 600; overflow-wrap: anywhere }
-button { background: #2563eb; color: #fff; border: 0; border-radius: 8px; font-weight: 600; margin-top: .6rem }
-button:hover { background: #1d4ed8 } button:focus-visible { outline: 3px solid #93c5fd }
+button, a.button { display: block; background: var(--ink); color: var(--on-ink); border: 0; border-radius: 6px;
+font-weight: 500; padding: .55rem 1.2rem; margin-top: 1.1rem; text-align: center; text-decoration: none }
+button:hover, a.button:hover { opacity: .88 }
+:focus-visible { outline: 2px solid var(--ink); outline-offset: 2px }
 label { display: block; color: var(--soft); margin-top: .8rem } summary { cursor: pointer }
-input { font: inherit; width: 100%; box-sizing: border-box; padding: .5rem .6rem; margin-top: .2rem; border-radius: 8px;
-border: 1px solid var(--soft); background: transparent; color: inherit }
-input:focus-visible { outline: 3px solid #93c5fd }
-a.button { display: block; text-align: center; background: #2563eb; color: #fff; border-radius: 8px; font-weight: 600;
-padding: .5rem 1.4rem; text-decoration: none } a.button:focus-visible { outline: 3px solid #93c5fd }
+input { font: inherit; width: 100%; box-sizing: border-box; padding: .5rem .6rem; margin-top: .2rem; border-radius: 6px;
+border: 1px solid var(--edge); background: transparent; color: inherit }
 details { margin-top: 1.4rem; border-top: 1px solid var(--line); padding-top: 1rem } form.wide button { width: 100% }
-[role=alert] { color: var(--bad); font-weight: 600 }
+[role=alert] { color: var(--bad); font-weight: 500 }
+.mark { display: block; margin-bottom: 1.1rem } main > :last-child { margin-bottom: 0 }
 </style>"""
+_MARK: Final = (
+    '<svg class="mark" width="22" height="22" viewBox="0 0 24 24" aria-hidden="true">'
+    '<path d="M8.1 4.6a8.6 8.6 0 1 0 7.8 0" fill="none" stroke="currentColor" stroke-width="2.6" '
+    'stroke-linecap="round"/><circle cx="12" cy="5.2" r="3" fill="currentColor"/></svg>'
+)
 
 
 def page(title: str, body: str) -> str:
@@ -70,7 +83,7 @@ def page(title: str, body: str) -> str:
 
 def card(title: str, body: str) -> str:
     """Render a page with one card in its middle. `body` is HTML; the caller has escaped the values in it."""
-    return page(title, f"{_CARD_STYLE}<main><h1>{escape(title)}</h1>{body}</main>")
+    return page(title, f"{_CARD_STYLE}<main>{_MARK}<h1>{escape(title)}</h1>{body}</main>")
 
 
 @get(["/", "/plain"], include_in_schema=False, media_type=MediaType.HTML)

@@ -45,7 +45,7 @@ export default function Credentials() {
           <Status key="state" of={one.state} quiet />,
           kindOf(one.kind).word,
           one.hosts.join(", "),
-          one.expires_at ? <Time at={one.expires_at} /> : "",
+          one.state === "ready" && one.expires_at ? <Time at={one.expires_at} /> : "",
           <Time key="changed" at={one.updated_at} />,
           one.updated_by,
         ]}

@@ -192,7 +192,7 @@ function RevokeDialog({ of, onClose }: { of: Key; onClose: () => void }) {
 }
 
 /** The only time that the text of a key is shown. */
-function MadeDialog({ made, onClose }: { made: MadeKey; onClose: () => void }) {
+export function MadeDialog({ made, onClose }: { made: MadeKey; onClose: () => void }) {
   return (
     <Dialog
       open
@@ -210,7 +210,7 @@ function MadeDialog({ made, onClose }: { made: MadeKey; onClose: () => void }) {
           <code>{made.key}</code>
           <CopyButton text={made.key} what="the key" />
         </p>
-        <Snippet label="Send it with each request">{`curl -H "Authorization: Bearer $DETENT_API_KEY" ${location.origin}/api/v1/me`}</Snippet>
+        <Snippet label="Send it with each request">{`curl -H "Authorization: Bearer $DETENT_KEY" ${location.origin}/api/v1/me`}</Snippet>
       </div>
     </Dialog>
   );

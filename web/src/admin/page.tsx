@@ -14,6 +14,7 @@ const VIEWS: Readonly<Record<string, ComponentType>> = {
   secrets: lazy(() => import("./secrets")),
   credentials: lazy(() => import("./credentials")),
   audit: lazy(() => import("./audit")),
+  tenants: lazy(() => import("./tenants")),
 };
 
 export default function Administration({ params }: { params: Record<string, string | undefined> }) {

@@ -35,7 +35,7 @@ export default function People() {
         isPale={(one) => one.disabled}
         cells={(one) => [
           <Named key="name" name={one.display_name || one.name}>
-            {one.name}
+            {one.display_name && one.display_name !== one.name ? one.name : null}
           </Named>,
           one.role,
           <Status key="state" of={one.disabled ? "disabled" : one.has_password ? "active" : "unset"} quiet />,

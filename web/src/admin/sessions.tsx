@@ -1,8 +1,9 @@
 /** Browsers that are signed in. Everyone sees their own; those of others need `keys:manage`. */
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { changeOwnPassword, endSession, type Session, sessionsQuery } from "../api/admin";
+import { changeOwnPassword, endOtherSessions, endSession, type Session, sessionsQuery } from "../api/admin";
 import { saying } from "../api/client";
+import { signOut } from "../api/login";
 import { useMay, useMe } from "../api/session";
 import { ActDialog, useActing } from "../parts/act";
 import { Button } from "../parts/button";
@@ -22,28 +23,31 @@ export default function Sessions() {
   const me = useMe();
   const changed = useChanged();
   const mayAll = useMay()("list_users");
-  const [isAsked, setAsked] = useState(false);
+  const [asked, setAsked] = useState<"password" | "everywhere" | null>(null);
   const [ending, setEnding] = useState<string | null>(null);
   const all = mayAll && place.get("of") === "all";
   const pages = useInfiniteQuery(sessionsQuery(all));
   const end = async (one: Session) => {
     setEnding(one.id);
     try {
+      if (one.current) return await signOut();
       await endSession(one.id);
-      if (!one.current) toast(`The session of ${one.name} has ended`);
+      toast(`The session of ${one.name} has ended`);
       await changed();
     } catch (error) {
       toast(saying(error), { tone: "fail" });
+    } finally {
+      setEnding(null);
     }
-    setEnding(null);
   };
-  const hasPassword = pages.data?.pages[0]?.data.some((one) => one.current && one.via === "password") ?? false;
+  const own = pages.data?.pages.flatMap((page) => page.data).find((one) => one.current);
   return (
     <>
       <div className={styles["lead"]}>
         <p>Browsers that are signed in. A session ends 12 hours after it began, or after 30 minutes without a request.</p>
         <div className={styles["verbs"]}>
-          {hasPassword && <Button onClick={() => setAsked(true)}>Change my password…</Button>}
+          {own?.via === "password" && <Button onClick={() => setAsked("password")}>Change my password…</Button>}
+          {own && <Button onClick={() => setAsked("everywhere")}>Sign out everywhere…</Button>}
           {mayAll && (
             <SelectField bare label="Whose sessions" value={all ? "all" : ""} onChange={(event) => place.set({ of: event.currentTarget.value || null })}>
               <option value="">My sessions</option>
@@ -79,8 +83,23 @@ export default function Sessions() {
           </Empty>
         }
       />
-      {isAsked && <PasswordDialog onClose={() => setAsked(false)} />}
+      {asked === "password" && <PasswordDialog onClose={() => setAsked(null)} />}
+      {asked === "everywhere" && <EverywhereDialog onClose={() => setAsked(null)} />}
     </>
+  );
+}
+
+function EverywhereDialog({ onClose }: { onClose: () => void }) {
+  const acting = useActing();
+  const leave = () =>
+    void acting.run(async () => {
+      await endOtherSessions();
+      await signOut();
+    });
+  return (
+    <ActDialog title="Sign out everywhere?" word="Sign out everywhere" acting={acting} onClose={onClose} onDo={leave}>
+      <p>Every browser in which you are signed in has to sign in again, this one too. API keys and runs go on as they are.</p>
+    </ActDialog>
   );
 }
 

@@ -15,6 +15,7 @@ export const TABS: readonly AdminTab[] = [
   { name: "secrets", word: "Secrets", needs: "list_secrets" },
   { name: "credentials", word: "Credentials", needs: "list_credentials" },
   { name: "audit", word: "Audit", needs: "list_audit" },
+  { name: "tenants", word: "Tenants", needs: "list_tenants" },
 ];
 
 /** The views that a caller with these scopes may see. */

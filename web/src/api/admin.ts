@@ -1,7 +1,7 @@
 /** Who may ask, and what runs may use: keys, people, sessions, secrets and credentials. No value of a secret comes back. */
 import { infiniteQueryOptions, keepPreviousData } from "@tanstack/react-query";
 import type { components } from "detent-client";
-import { address, path, type Query, read, write } from "./client";
+import { address, isMissing, path, type Query, read, write } from "./client";
 import type { One, Page } from "./documents";
 
 type Schemas = components["schemas"];
@@ -16,11 +16,7 @@ export type Credential = Schemas["CredentialDocument"];
 
 /** One row of the audit. */
 export type AuditEntry = Schemas["AuditDocument"];
-export interface Tenant {
-  name: string;
-  status: string;
-  created_at: string | null;
-}
+export type Tenant = Schemas["TenantDocument"];
 /** Which rows of the audit, by the fields of the list. */
 export type AuditFilter = Partial<Record<"actor" | "action" | "kind" | "object" | "outcome" | "from" | "to", string>>;
 
@@ -34,6 +30,8 @@ export function adminQuery<T>(route: string, query: Query = {}) {
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next_cursor ?? undefined,
     placeholderData: keepPreviousData,
+    // No stream tells what changes here, and another person may have changed it.
+    staleTime: 0,
   });
 }
 
@@ -55,6 +53,8 @@ export interface NewKey {
   scopes?: string[];
   workflows?: string[];
   expires_at?: string;
+  /** Another tenant than that of the caller. */
+  tenant?: string;
 }
 
 export async function createKey(key: NewKey): Promise<MadeKey> {
@@ -96,6 +96,21 @@ export async function endSession(session: string): Promise<void> {
   await write("delete", path`/api/v1/sessions/${session}`);
 }
 
+/** End the caller's sessions in all other browsers. */
+export async function endOtherSessions(): Promise<void> {
+  for (;;) {
+    const { data, next_cursor } = await read<Page<Session>>("/api/v1/sessions", { limit: 200 });
+    const others = data.filter((one) => !one.current);
+    for (const one of others) {
+      await endSession(one.id).catch((error: unknown) => {
+        // It ended by itself.
+        if (!isMissing(error)) throw error;
+      });
+    }
+    if (!next_cursor || others.length === 0) return;
+  }
+}
+
 export async function setSecret(name: string, value: string, hosts: string[] | null): Promise<Secret> {
   return (await write<One<Secret>>("put", path`/api/v1/secrets/${name}`, { value, ...(hosts === null ? {} : { hosts }) })).data;
 }
@@ -125,9 +140,10 @@ export async function changeTenant(name: string, verb: "suspend" | "resume"): Pr
   return (await write<One<Tenant>>("post", `${path`/api/v1/tenants/${name}`}/${verb}`)).data;
 }
 
-/** Delete a suspended tenant and everything it has. */
-export async function deleteTenant(name: string): Promise<void> {
-  await write("delete", path`/api/v1/tenants/${name}`, undefined, { query: { confirm: name } });
+/** Delete a suspended tenant and everything it has; `confirm` is its name again. Its runs are cancelled first, which takes a
+ * while. */
+export async function deleteTenant(name: string, confirm: string): Promise<Schemas["DeletedTenant"]> {
+  return (await write<One<Schemas["DeletedTenant"]>>("delete", path`/api/v1/tenants/${name}`, undefined, { query: { confirm }, patience: 30 })).data;
 }
 
 /** Where everything that a tenant has is saved from, as JSON lines. */

@@ -4,6 +4,7 @@ import { cache } from "./cache";
 import { address, HEADERS } from "./client";
 import type { Me, One } from "./documents";
 import { markIn, markOut, signInState } from "./sign_in";
+import { callerOf, tellTabs } from "./tabs";
 
 /** How a person can sign in here. */
 export type LoginMethods = components["schemas"]["LoginMethods"];
@@ -24,18 +25,25 @@ export async function loginMethods(): Promise<LoginMethods> {
 /** Begin a session. What the same person was doing goes on; another one begins with an empty page. */
 export async function signIn(proof: Proof): Promise<void> {
   await send("POST", "/login", proof);
+  tellTabs(await enter());
+}
+
+/** Go on as the person whose session this browser has by now. */
+export async function enter(): Promise<Me> {
   const me = ((await (await send("GET", "/api/v1/me")).json()) as One<Me>).data;
   const before = cache.getQueryData<Me>(["me"]);
-  const isSame = before !== undefined && before.caller.name === me.caller.name && before.caller.tenant === me.caller.tenant;
+  const isSame = before !== undefined && callerOf(before) === callerOf(me);
   if (!isSame) cache.clear();
   cache.setQueryData(["me"], me);
   markIn(isSame);
   if (isSame) await cache.invalidateQueries();
+  return me;
 }
 
 /** End the session of this browser. */
 export async function signOut(): Promise<void> {
   await send("POST", "/logout");
+  tellTabs(null);
   cache.clear();
   markOut(signInState().era);
 }

@@ -6,6 +6,7 @@ const METRICS = "metrics:read";
 const KEYS = "keys:manage";
 const SECRETS = "secrets:manage";
 const AUDIT = "audit:read";
+const TENANTS = "tenants:manage";
 
 export const POLICY = {
   trigger_workflow: EXECUTE,
@@ -76,6 +77,12 @@ export const POLICY = {
   delete_credential: SECRETS,
   connect_credential: SECRETS,
   list_audit: AUDIT,
+  list_tenants: TENANTS,
+  create_tenant: TENANTS,
+  suspend_tenant: TENANTS,
+  resume_tenant: TENANTS,
+  export_tenant: TENANTS,
+  delete_tenant: TENANTS,
 } as const;
 export type Operation = keyof typeof POLICY;
 
@@ -92,7 +99,7 @@ export const SCOPES = [
   "limits:manage",
   AUDIT,
   METRICS,
-  "tenants:manage",
+  TENANTS,
 ] as const;
 
 /** Whether a list of scopes, as the server shows it, has one. */

@@ -4,6 +4,7 @@ import { useEffect, useSyncExternalStore } from "react";
 import { read } from "./client";
 import type { Me, One } from "./documents";
 import { has, type Operation, POLICY } from "./policy";
+import { tellTabs } from "./tabs";
 
 let ahead = 0;
 
@@ -21,6 +22,7 @@ export function useMe(): Me | undefined {
       const me = (await read<One<Me>>("/api/v1/me", {}, signal)).data;
       // The answer was written about in the middle of the way there and back.
       ahead = Date.parse(me.server_time) - (asked + Date.now()) / 2;
+      tellTabs(me);
       return me;
     },
     staleTime: 10 * 60_000,
@@ -37,14 +39,21 @@ export function useFeatures(): (feature: string | undefined) => boolean {
 /** Why the caller may not do something: which scope it lacks. `undefined` if it may, and while that is not known. */
 export function useDenied(operation: Operation | undefined): string | undefined {
   const me = useMe();
-  if (operation === undefined || me === undefined || has(me.scopes, POLICY[operation])) return undefined;
+  if (operation === undefined || me === undefined) return undefined;
+  if (isLimited(me, operation)) return `This needs a caller that may start all workflows; ${me.caller.name} may start only ${me.workflows?.join(", ")}.`;
+  if (has(me.scopes, POLICY[operation])) return undefined;
   return `This needs the scope ${POLICY[operation]}, which ${me.role ? `the role ${me.role}` : me.caller.name} does not have.`;
+}
+
+/** Whether the caller may start some workflows only, and this steers runs of any. */
+function isLimited(me: Me, operation: Operation): boolean {
+  return me.workflows !== null && POLICY[operation] === POLICY.trigger_workflow && operation !== "trigger_workflow";
 }
 
 /** Says whether the caller may do something. While that is not known, it may not: nothing is asked in vain. */
 export function useMay(): (operation: Operation) => boolean {
   const me = useMe();
-  return (operation) => me !== undefined && has(me.scopes, POLICY[operation]);
+  return (operation) => me !== undefined && !isLimited(me, operation) && has(me.scopes, POLICY[operation]);
 }
 
 /** One clock for all that count up or down: it ticks once a second while anything shows a time. */

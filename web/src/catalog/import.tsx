@@ -4,7 +4,7 @@ import { FileText, Globe, Upload } from "lucide-react";
 import { type FormEvent, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { type Import, importConnector, type Source } from "../api/catalog";
-import { useTitle } from "../api/session";
+import { useMay, useTitle } from "../api/session";
 import { bytes, count, several } from "../look/numbers";
 import { useActing } from "../parts/act";
 import { Button } from "../parts/button";
@@ -60,6 +60,7 @@ function Form({ kind }: { kind: "openapi" | "mcp" }) {
   const [file, setFile] = useState<File | null>(null);
   const [withToken, setWithToken] = useState(false);
   const [preview, setPreview] = useState<Preview | null>(null);
+  const may = useMay()("import_openapi");
   const isTooLarge = file !== null && file.size > LARGEST;
   const isReady = name.trim() !== "" && (url.trim() !== "" || (kind === "openapi" && file !== null && !isTooLarge));
   const change = (run: () => void) => {
@@ -75,7 +76,7 @@ function Form({ kind }: { kind: "openapi" | "mcp" }) {
   };
   const look = async (event: FormEvent) => {
     event.preventDefault();
-    if (!isReady || acting.busy) return;
+    if (!isReady || !may || acting.busy) return;
     setPreview(null);
     await acting.run(async () => {
       const source = await sourceOf();

@@ -1,5 +1,5 @@
 /** Doing something that a person asked for: what is under way, what went wrong, and a dialog around both. */
-import { type ReactNode, useState } from "react";
+import { type KeyboardEvent, type ReactNode, useState } from "react";
 import { saying } from "../api/client";
 import { Button } from "./button";
 import { Dialog } from "./dialog";
@@ -51,6 +51,14 @@ interface Props {
 }
 
 export function ActDialog({ title, word, acting, onClose, onDo, danger, disabled, wide, more, leave, children }: Props) {
+  const isOff = acting.busy || (disabled ?? false);
+  // Enter in a line of text does it, as in any form.
+  const onKeyDown = (event: KeyboardEvent) => {
+    const isLine = event.target instanceof HTMLInputElement && event.target.type !== "checkbox" && event.target.type !== "radio";
+    if (event.key !== "Enter" || !isLine || event.nativeEvent.isComposing || event.isDefaultPrevented() || !word || isOff) return;
+    event.preventDefault();
+    onDo?.();
+  };
   return (
     <Dialog
       open
@@ -62,14 +70,14 @@ export function ActDialog({ title, word, acting, onClose, onDo, danger, disabled
           <Button onClick={onClose}>{leave ?? "Do nothing"}</Button>
           {more}
           {word && (
-            <Button kind={danger ? "danger" : "primary"} disabled={acting.busy || (disabled ?? false)} onClick={onDo}>
+            <Button kind={danger ? "danger" : "primary"} disabled={isOff} onClick={onDo}>
               {word}
             </Button>
           )}
         </>
       }
     >
-      <div className={styles["body"]}>
+      <div className={styles["body"]} onKeyDown={onKeyDown}>
         {children}
         {acting.error !== null && <Notice tone="fail">{acting.error}</Notice>}
       </div>

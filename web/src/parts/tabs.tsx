@@ -1,5 +1,5 @@
 /** Tabs, each with a URL of its own: they are links in a row. */
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect, useRef } from "react";
 import { Link } from "wouter";
 import { count } from "../look/numbers";
 import styles from "./tabs.module.css";
@@ -12,8 +12,13 @@ export interface Tab {
 }
 
 export function TabLinks({ tabs, current, label, after }: { tabs: Tab[]; current: string; label: string; after?: ReactNode }) {
+  const row = useRef<HTMLElement>(null);
+  // On a phone the row is longer than the screen.
+  useEffect(() => {
+    row.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+  }, [current, tabs.length]);
   return (
-    <nav className={styles["tabs"]} aria-label={label}>
+    <nav ref={row} className={styles["tabs"]} aria-label={label}>
       {tabs.map((tab) => (
         <Link key={tab.name} href={tab.to} className={styles["tab"] ?? ""} aria-current={tab.name === current ? "page" : undefined}>
           {tab.word}

@@ -5,7 +5,7 @@ import { useMemo, useState } from "react";
 import { Link } from "wouter";
 import type { Wait } from "../api/documents";
 import { answer } from "../api/run";
-import { now } from "../api/session";
+import { now, useMay } from "../api/session";
 import { definitionQuery, waitsQuery, withoutWait } from "../api/waits";
 import { moment } from "../look/time";
 import { useActing } from "../parts/act";
@@ -79,6 +79,7 @@ export function AnswerForm({ wait, onAnswered }: { wait: Wait; onAnswered: () =>
 function Answer({ wait, definition, onAnswered }: { wait: Wait; definition: unknown; onAnswered: () => void }) {
   const queries = useQueryClient();
   const acting = useActing();
+  const may = useMay()("answer_run_step");
   const choices = useMemo(() => choicesOf(wait.step, definition), [wait.step, definition]);
   const [text, setText] = useState(() => JSON.stringify(draftOf(wait.step, definition), null, 2));
   const { value, problem } = parsed(text);
@@ -118,7 +119,7 @@ function Answer({ wait, definition, onAnswered }: { wait: Wait; definition: unkn
           rows={5}
           problem={problem}
           onText={setText}
-          onSend={() => problem === null && void send(value)}
+          onSend={() => may && problem === null && void send(value)}
         />
         <Button needs="answer_run_step" kind={choices.length > 0 ? "plain" : "primary"} disabled={acting.busy || problem !== null} onClick={() => void send(value)}>
           <Send className="icon" aria-hidden />

@@ -7,6 +7,7 @@ import { isMissing } from "../api/client";
 import type { Page } from "../api/documents";
 import { useLive } from "../api/live";
 import { type Alert, type AlertFilter, alertQuery, alertsQuery, type AlertVerb, changeAlert } from "../api/rules";
+import { useMay } from "../api/session";
 import { useActing } from "../parts/act";
 import { Button } from "../parts/button";
 import { Chip } from "../parts/chip";
@@ -194,9 +195,10 @@ function Detail({ id }: { id: string }) {
   const place = usePlace();
   const { acting, change } = useChanged();
   const { data: alert, error } = useQuery(alertQuery(id));
+  const may = useMay()("resolve_alert");
   useKeys("Alert", [
-    { key: "a", says: "Acknowledge the alert", run: () => (alert?.status === "open" ? void change(alert, "acknowledge") : false) },
-    { key: "r", says: "Resolve the alert", run: () => (alert && alert.status !== "resolved" ? void change(alert, "resolve") : false) },
+    { key: "a", says: "Acknowledge the alert", run: () => (may && alert?.status === "open" ? void change(alert, "acknowledge") : false) },
+    { key: "r", says: "Resolve the alert", run: () => (may && alert && alert.status !== "resolved" ? void change(alert, "resolve") : false) },
   ]);
   return (
     <aside className={styles["detail"]} aria-label="Alert">

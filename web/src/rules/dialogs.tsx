@@ -1,10 +1,12 @@
 /** The dialogs of what can be done to a rule. Which one is open is in the URL (`?do=`). */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useLocation } from "wouter";
+import type { Operation } from "../api/policy";
 import { changeRule, deleteRule, recentMatchesQuery, restoreRule, type TaggedRule } from "../api/rules";
 import { statsQuery } from "../api/workflows";
 import { several } from "../look/numbers";
 import { ActDialog, useActing } from "../parts/act";
+import { Allowed } from "../parts/allowed";
 import { toast } from "../parts/toast";
 import { usePlace } from "../shell/place";
 import { StartDialog } from "../workflows/start";
@@ -18,10 +20,28 @@ interface DialogProps {
   onClose: () => void;
 }
 
+const NEEDS: Readonly<Record<string, Operation>> = {
+  edit: "save_rule",
+  activate: "activate_rule",
+  deactivate: "deactivate_rule",
+  delete: "delete_rule",
+  restore: "restore_rule",
+  start: "trigger_workflow",
+};
+
 export default function VerbDialog({ tagged }: { tagged: TaggedRule }) {
   const place = usePlace();
-  const onClose = () => place.set({ do: null, target: null }, { replace: true });
   const verb = place.get("do");
+  const onClose = () => place.set({ do: null, target: null }, { replace: true });
+  return (
+    <Allowed needs={NEEDS[verb]} onClose={onClose}>
+      <Verb tagged={tagged} verb={verb} onClose={onClose} />
+    </Allowed>
+  );
+}
+
+function Verb({ tagged, verb, onClose }: DialogProps & { verb: string }) {
+  const place = usePlace();
   if (verb === "edit") return <EditDialog tagged={tagged} onClose={onClose} />;
   if (verb === "activate" || verb === "deactivate") return <Switch tagged={tagged} onClose={onClose} verb={verb} />;
   if (verb === "delete") return <Delete tagged={tagged} onClose={onClose} />;

@@ -6,6 +6,7 @@ import { Link } from "wouter";
 import { base } from "../api/client";
 import { entitiesQuery, type Entity } from "../api/rules";
 import { several } from "../look/numbers";
+import { Allowed } from "../parts/allowed";
 import { Button } from "../parts/button";
 import { Empty, Failure, Snippet, Waiting } from "../parts/states";
 import { schemaRows } from "../parts/schema/rows";
@@ -25,6 +26,7 @@ export default function Entities() {
   const { data, error, refetch } = pages;
   useKeys("Entities", [{ key: "n", says: "Add an entity", run: () => place.set({ do: "new" }) }]);
   const rows = data?.pages.flatMap((page) => page.data) ?? [];
+  const close = () => place.set({ do: null }, { replace: true });
   return (
     <Section
       tab="entities"
@@ -70,7 +72,13 @@ export default function Entities() {
           )}
         </div>
       )}
-      <Suspense fallback={null}>{place.get("do") === "new" && <EntityDialog entity={null} onClose={() => place.set({ do: null }, { replace: true })} />}</Suspense>
+      {place.get("do") === "new" && (
+        <Allowed needs="create_entity" onClose={close}>
+          <Suspense fallback={null}>
+            <EntityDialog entity={null} onClose={close} />
+          </Suspense>
+        </Allowed>
+      )}
     </Section>
   );
 }

@@ -7,6 +7,7 @@ import { base, isMissing } from "../api/client";
 import { deleteEntity, type Entity, type EntityEvent, entityEventsQuery, entityQuery } from "../api/rules";
 import { useTitle } from "../api/session";
 import { ActDialog, useActing } from "../parts/act";
+import { Allowed } from "../parts/allowed";
 import { Button } from "../parts/button";
 import { CopyButton } from "../parts/copy";
 import { Crumbs } from "../parts/crumbs";
@@ -84,8 +85,18 @@ function Found({ entity, tab }: { entity: Entity; tab: string }) {
           <SchemaTable title="Fields of a record" schema={entity.fields} empty={entity.fields === null ? "They are not known: rules may use any field. With a JSON Schema, a rule that reads another field is refused." : "The schema names none."} />
         </div>
       )}
-      <Suspense fallback={null}>{place.get("do") === "edit" && <EntityDialog entity={entity} onClose={close} />}</Suspense>
-      {place.get("do") === "delete" && <Delete entity={entity.name} onClose={close} />}
+      {place.get("do") === "edit" && (
+        <Allowed needs="change_entity" onClose={close}>
+          <Suspense fallback={null}>
+            <EntityDialog entity={entity} onClose={close} />
+          </Suspense>
+        </Allowed>
+      )}
+      {place.get("do") === "delete" && (
+        <Allowed needs="delete_entity" onClose={close}>
+          <Delete entity={entity.name} onClose={close} />
+        </Allowed>
+      )}
     </div>
   );
 }

@@ -8,6 +8,7 @@ import { useRefresh } from "../api/refresh";
 import { entitiesQuery, openAlertsQuery, type RuleFilter, ruleStatsQuery, rulesQuery, type RuleSummary } from "../api/rules";
 import type { WorkflowStats } from "../api/workflows";
 import { count, several } from "../look/numbers";
+import { Allowed } from "../parts/allowed";
 import { Button } from "../parts/button";
 import { SelectField } from "../parts/field";
 import { List, type ListHandle } from "../parts/list/list";
@@ -34,6 +35,7 @@ const NAMES = ["search", "entity", "trigger_type", "is_active"] as const;
 export default function Rules() {
   const place = usePlace();
   const box = useRef<HTMLInputElement>(null);
+  const close = () => place.set({ do: null }, { replace: true });
   useKeys("Rules", [
     { key: "/", says: "Find a rule", run: () => box.current?.focus() },
     { key: "n", says: "Write a rule", run: () => place.set({ do: "new" }) },
@@ -84,7 +86,13 @@ export default function Rules() {
         </div>
         <RuleTable filter={Object.fromEntries(NAMES.flatMap((name) => (place.get(name) ? [[name, place.get(name)]] : [])))} clear={place.with(Object.fromEntries(NAMES.map((name) => [name, null])))} />
       </div>
-      <Suspense fallback={null}>{place.get("do") === "new" && <EditDialog tagged={null} onClose={() => place.set({ do: null }, { replace: true })} />}</Suspense>
+      {place.get("do") === "new" && (
+        <Allowed needs="create_rule" onClose={close}>
+          <Suspense fallback={null}>
+            <EditDialog tagged={null} onClose={close} />
+          </Suspense>
+        </Allowed>
+      )}
     </Section>
   );
 }

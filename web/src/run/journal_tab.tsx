@@ -8,6 +8,7 @@ import { entriesQuery, exportAddress, type Outline } from "../api/run";
 import { count } from "../look/numbers";
 import { exact, span } from "../look/time";
 import { Button, LinkButton } from "../parts/button";
+import { download } from "../parts/download";
 import { JsonTree } from "../parts/json/tree";
 import { List } from "../parts/list/list";
 import { Empty, Failure, Waiting } from "../parts/states";
@@ -15,7 +16,6 @@ import { Status } from "../parts/status";
 import { usePreference } from "../shell/preferences";
 import { entryWords, isMechanics, kindWord, stateOfEntry } from "./entry_words";
 import { type Places, urlOf } from "./place";
-import { download } from "./verbs/verbs";
 import styles from "./tabs.module.css";
 
 const ROW = 32;

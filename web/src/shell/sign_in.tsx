@@ -15,7 +15,7 @@ import styles from "./sign_in.module.css";
 
 export default function SignIn() {
   const cover = useRef<HTMLDialogElement>(null);
-  const { data: methods, error } = useQuery({ queryKey: ["login-methods"], queryFn: loginMethods, staleTime: 60_000 });
+  const { data: methods, error, refetch } = useQuery({ queryKey: ["login-methods"], queryFn: loginMethods, staleTime: 60_000 });
   useEffect(() => {
     const dialog = cover.current;
     const title = document.title;
@@ -45,7 +45,12 @@ export default function SignIn() {
           </>
         )}
         {methods && <Proofs hasPasswords={methods.password} />}
-        {error && <Notice tone="fail">The server could not be asked how to sign in. {saying(error)}</Notice>}
+        {error && (
+          <>
+            <Notice tone="fail">The server could not be asked how to sign in: {saying(error)}</Notice>
+            <Button onClick={() => void refetch()}>Try again</Button>
+          </>
+        )}
       </div>
     </dialog>
   );

@@ -40,7 +40,7 @@ export default function System({ params }: { params: Record<string, string | und
       <div className={frame["head"]}>
         <h1>System</h1>
         <TabLinks label="Views of the system" current={tab ?? ""} tabs={tabs} />
-        {me && tabsFor(me.scopes).length > 0 && (
+        {me && tabsFor(me.scopes).length > 1 && (
           <div className={styles["admin"]}>
             <LinkButton to="/admin">
               <UserRoundCog className="icon" aria-hidden />

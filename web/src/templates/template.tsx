@@ -5,7 +5,7 @@ import { PencilLine } from "lucide-react";
 import { type FormEvent, useMemo, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { isMissing, saying } from "../api/client";
-import { useTitle } from "../api/session";
+import { useMay, useTitle } from "../api/session";
 import { instantiate, type Template, templateQuery } from "../api/templates";
 import { several } from "../look/numbers";
 import { Button } from "../parts/button";
@@ -61,6 +61,7 @@ function Config({ template }: { template: Template }) {
   const [isSent, setSent] = useState(false);
   const [busy, setBusy] = useState(false);
   const [refused, setRefused] = useState<{ message: string; fields: Record<string, string> } | null>(null);
+  const may = useMay()("instantiate_workflow_template");
   const { value, problems } = valueOf(fields, texts);
   const shown = (field: string) => refused?.fields[field] ?? (isSent ? problems[field] : undefined);
   const write = (field: string, text: string) => {
@@ -70,7 +71,7 @@ function Config({ template }: { template: Template }) {
   const make = async (event: FormEvent) => {
     event.preventDefault();
     setSent(true);
-    if (busy || Object.keys(problems).length > 0) return;
+    if (busy || !may || Object.keys(problems).length > 0) return;
     setBusy(true);
     try {
       const made = await instantiate(template.id, name.trim(), value);

@@ -5,6 +5,7 @@ import { useState } from "react";
 import { Link } from "wouter";
 import type { Trigger } from "../api/documents";
 import type { Operation } from "../api/policy";
+import { useMay } from "../api/session";
 import { type Answered, callWebhook, sendEvent } from "../api/triggers";
 import { span } from "../look/time";
 import { useActing } from "../parts/act";
@@ -54,8 +55,9 @@ export function EventConsole({ trigger }: { trigger: Trigger }) {
   const [text, setText] = useState("{}");
   const [answer, setAnswer] = useState<Answered | null>(null);
   const { value, problem } = parsed(text);
+  const may = useMay()("send_event");
   const send = async () => {
-    if (problem) return;
+    if (problem || !may) return;
     setAnswer(null);
     const began = performance.now();
     await acting.run(async () => {

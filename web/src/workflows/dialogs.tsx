@@ -2,9 +2,11 @@
 import { useQueryClient } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import type { Workflow } from "../api/documents";
+import type { Operation } from "../api/policy";
 import { activate, changeWorkflow, discardDraft, type WorkflowStats, type WorkflowVerb } from "../api/workflows";
 import { several } from "../look/numbers";
 import { ActDialog, useActing } from "../parts/act";
+import { Allowed } from "../parts/allowed";
 import { toast } from "../parts/toast";
 import { usePlace } from "../shell/place";
 import { MoveDialog } from "./move";
@@ -21,8 +23,13 @@ export function VerbDialog(props: VerbProps) {
   const place = usePlace();
   const verb = place.get("do");
   const close = () => place.set({ do: null, target: null }, { replace: true });
-  const Verb = DIALOGS[verb];
-  return Verb ? <Verb {...props} onClose={close} version={place.get(verb === "start" ? "version" : "target")} /> : null;
+  const [needs, Verb] = DIALOGS[verb] ?? [];
+  if (!Verb) return null;
+  return (
+    <Allowed needs={needs} onClose={close}>
+      <Verb {...props} onClose={close} version={place.get(verb === "start" ? "version" : "target")} />
+    </Allowed>
+  );
 }
 
 interface DialogProps extends VerbProps {
@@ -31,16 +38,16 @@ interface DialogProps extends VerbProps {
   version: string;
 }
 
-const DIALOGS: Readonly<Record<string, (props: DialogProps) => ReactNode>> = {
-  start: ({ workflow, version, onClose }) => <StartDialog workflow={workflow.name} version={version} onClose={onClose} />,
-  publish: PublishDialog,
-  move: MoveDialog,
-  activate: Activate,
-  discard: Discard,
-  archive: (props) => <Change {...props} verb="archive" />,
-  reactivate: (props) => <Change {...props} verb="reactivate" />,
-  enable: (props) => <Change {...props} verb="enable" />,
-  disable: (props) => <Change {...props} verb="disable" />,
+const DIALOGS: Readonly<Record<string, [Operation, (props: DialogProps) => ReactNode]>> = {
+  start: ["trigger_workflow", ({ workflow, version, onClose }) => <StartDialog workflow={workflow.name} version={version} onClose={onClose} />],
+  publish: ["publish_workflow", PublishDialog],
+  move: ["move_many_runs", MoveDialog],
+  activate: ["activate_workflow_version", Activate],
+  discard: ["discard_workflow_draft", Discard],
+  archive: ["archive_workflow", (props) => <Change {...props} verb="archive" />],
+  reactivate: ["reactivate_workflow", (props) => <Change {...props} verb="reactivate" />],
+  enable: ["enable_workflow", (props) => <Change {...props} verb="enable" />],
+  disable: ["disable_workflow", (props) => <Change {...props} verb="disable" />],
 };
 
 const CHANGES: Record<WorkflowVerb, { title: string; word: string; done: string; says: (open: number) => string }> = {

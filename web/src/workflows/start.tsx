@@ -4,8 +4,10 @@ import { ArrowRight, History } from "lucide-react";
 import { useRef, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { saying } from "../api/client";
+import { useMe } from "../api/session";
 import { lastInput, type Started, startRun, workflowsQuery } from "../api/workflows";
 import { ActDialog, useActing } from "../parts/act";
+import { Allowed } from "../parts/allowed";
 import { Button } from "../parts/button";
 import { CodeField, SelectField, TextField, Tick } from "../parts/field";
 import { JsonBox } from "../parts/json/box";
@@ -25,11 +27,21 @@ interface Props {
   onClose: () => void;
 }
 
-export function StartDialog({ workflow, choose = false, version = "", onClose }: Props) {
+export function StartDialog(props: Props) {
+  return (
+    <Allowed needs="trigger_workflow" {...(props.choose || props.workflow === undefined ? {} : { workflow: props.workflow })} onClose={props.onClose}>
+      <Start {...props} />
+    </Allowed>
+  );
+}
+
+function Start({ workflow, choose = false, version = "", onClose }: Props) {
   const acting = useActing();
   const queries = useQueryClient();
   const [, go] = useLocation();
-  const { data: workflows, error } = useQuery({ ...workflowsQuery({ limit: 200 }), enabled: choose });
+  const only = useMe()?.workflows ?? null;
+  const { data, error } = useQuery({ ...workflowsQuery({ limit: 200 }), enabled: choose });
+  const workflows = data?.filter((one) => only === null || only.includes(one.name));
   const [chosen, setChosen] = useState(workflow);
   const name = chosen ?? workflows?.[0]?.name ?? "";
   const [text, setText] = useState("{}");

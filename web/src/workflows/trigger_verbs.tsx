@@ -4,12 +4,14 @@ import { useQueryClient } from "@tanstack/react-query";
 import { CirclePause, CirclePlay, History, Zap } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import type { Trigger } from "../api/documents";
+import type { Operation } from "../api/policy";
 import { now } from "../api/session";
 import { type Backfill, backfill, fireTrigger, pauseTrigger, resumeTrigger } from "../api/triggers";
 import { several } from "../look/numbers";
 import { lookOf } from "../look/status";
 import { DAY, moment } from "../look/time";
 import { ActDialog, useActing } from "../parts/act";
+import { Allowed } from "../parts/allowed";
 import { Button } from "../parts/button";
 import { CodeField, TextField } from "../parts/field";
 import { parsed } from "../parts/parse";
@@ -60,14 +62,25 @@ interface DialogProps {
   onClose: () => void;
 }
 
-const DIALOGS: Readonly<Record<string, (props: DialogProps) => ReactNode>> = { pause: Pause, resume: Resume, fire: Fire, backfill: Fill };
+const DIALOGS: Readonly<Record<string, [Operation, (props: DialogProps) => ReactNode]>> = {
+  pause: ["pause_trigger", Pause],
+  resume: ["resume_trigger", Resume],
+  fire: ["fire_trigger", Fire],
+  backfill: ["backfill_trigger", Fill],
+};
 
 /** The dialog that the URL asks for, if its trigger is one of these. */
 export function TriggerDialog({ triggers }: { triggers: readonly Trigger[] }) {
   const place = usePlace();
-  const Verb = DIALOGS[place.get("do")];
+  const [needs, Verb] = DIALOGS[place.get("do")] ?? [];
   const trigger = triggers.find((one) => one.id === place.get("trigger"));
-  return Verb && trigger ? <Verb trigger={trigger} onClose={() => place.set({ do: null, trigger: null }, { replace: true })} /> : null;
+  if (!Verb || !trigger) return null;
+  const close = () => place.set({ do: null, trigger: null }, { replace: true });
+  return (
+    <Allowed needs={needs} onClose={close}>
+      <Verb trigger={trigger} onClose={close} />
+    </Allowed>
+  );
 }
 
 function useChanged(): () => void {

@@ -1,121 +1,27 @@
-// Signing in, what each role may do, and the administration, on a server that asks who calls.
+// The administration: keys, people, secrets, credentials, tenants and the audit, on a server that asks who calls.
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { api, BASE, judged, looked, openBrowser, picture, tabTo, until, withoutMouse } from "../browser.js";
-import { approval, save, start } from "../shop.js";
+import { after, before, beforeEach, test } from "node:test";
+import { api, BASE, judged, looked, openBrowser, picture, triedAgain, until } from "../browser.js";
+import { approval, save } from "../shop.js";
+import { go, keysOfRoles, REFUSED, signIn } from "../sign_in.js";
 
-/** What a browser notes when the server refuses. */
-const REFUSED = ["status of 401", "status of 429"];
-const ROLES = ["viewer", "operator", "editor", "admin"];
-const keys = {};
+/** As long as a name may be. */
+const LONG = `acme-${"and-its-many-daughters-".repeat(3)}`.slice(0, 63);
 let browser;
 let page;
-let run;
 
+beforeEach(() => page?.forget());
 before(async () => {
-  for (const role of ROLES) keys[role] = (await api("POST", "/keys", { name: role, role })).key;
-  await api("POST", "/users", { name: "ada", role: "operator", display_name: "Ada Lovelace", password: "correct horse battery" });
+  const keys = await keysOfRoles();
   await save(approval);
-  run = (await start("discount-approval", { customer: "Ada", discount: 25 })).run_id;
   browser = await openBrowser();
+  page = await browser.page({ path: "/admin" });
+  await signIn(page, keys["instance-admin"]);
 });
 after(async () => await browser?.close());
 
-const cover = () => page.getByRole("dialog", { name: "Sign in" });
-/** Goes to a view as a person does who follows a link. */
-const go = (path) => page.evaluate((place) => history.pushState(null, "", place), path);
-
-async function signIn(key) {
-  await cover().waitFor();
-  await cover().getByRole("tab", { name: "API key" }).click();
-  await cover().getByLabel("API key").fill(key);
-  await page.keyboard.press("Enter");
-  await cover().waitFor({ state: "detached" });
-}
-
-async function signOut() {
-  await page.getByRole("button", { name: /^You are/ }).click();
-  await page.getByRole("menuitem", { name: "Sign out" }).waitFor();
-  await picture(page, "who");
-  await page.getByRole("menuitem", { name: "Sign out" }).click();
-  await cover().waitFor();
-}
-
-/** Whether a button works; one that does not says which scope is missing. */
-async function works(button, scope) {
-  await button.first().waitFor();
-  if ((await button.first().getAttribute("aria-disabled")) === null) return true;
-  await until("it says why", async () => {
-    await page.locator("#main").focus();
-    await button.first().focus();
-    return (await page.getByRole("tooltip").filter({ hasText: scope }).count()) > 0;
-  });
-  return false;
-}
-
-test("a person signs in by keyboard, is told what was wrong, and goes on where they were", async () => {
-  page = await browser.page({ path: "/workflows?status=active", size: "phone" });
-  const mouse = await withoutMouse(page);
-  await cover().getByLabel("Name").waitFor();
-  await judged(page, "sign in on a phone", REFUSED);
-  await picture(page, "sign-in-phone");
-  await tabTo(page, cover().getByRole("tab", { name: "Password" }), "Shift+Tab");
-  await page.keyboard.press("ArrowRight");
-  await tabTo(page, cover().getByLabel("API key"));
-  await page.keyboard.type("dk_aaaaaaaa_wrong");
-  await page.keyboard.press("Enter");
-  await cover().getByRole("alert").getByText("not valid").waitFor();
-  await picture(page, "sign-in-refused");
-  await page.keyboard.press("Control+a");
-  await page.keyboard.type(keys.viewer);
-  await page.keyboard.press("Enter");
-  await page.getByRole("link", { name: "discount-approval" }).first().waitFor();
-  assert.equal(new URL(page.url()).search, "?status=active");
-  await mouse.assertUnused();
-  await page.setViewportSize({ width: 1280, height: 800 });
-});
-
-test("each role can do what it may, and reads why not for the rest", async () => {
-  const seen = {};
-  for (const role of ROLES) {
-    if (role !== "viewer") {
-      await signOut();
-      await signIn(keys[role]);
-    }
-    await page.getByRole("button", { name: new RegExp(`^You are .*${role}$`) }).waitFor();
-    await go(`/runs/${run}`);
-    const executes = await works(page.getByRole("button", { name: "Answer…" }), "workflows:execute");
-    assert.equal(await works(page.getByRole("button", { name: "Pause" }), "workflows:execute"), executes);
-    if (!executes) await picture(page, "denied");
-    await go("/workflows/discount-approval");
-    await page.getByRole("button", { name: "More that can be done" }).click();
-    const disable = page.getByRole("menuitem", { name: "Disable…" });
-    await disable.waitFor();
-    const manages = (await disable.getAttribute("aria-disabled")) === null;
-    if (!manages) await disable.getByText("workflows:manage").waitFor();
-    await page.keyboard.press("Escape");
-    await go("/admin");
-    const views = page.getByRole("navigation", { name: "Views of the administration" }).getByRole("link");
-    await views.first().waitFor();
-    const tabs = await views.allTextContents();
-    seen[role] = { executes, manages, tabs };
-    await go("/system");
-    await page.getByRole("link", { name: "Dead letters" }).first().waitFor();
-    assert.equal(await page.getByRole("link", { name: "Nodes and queues" }).count(), 0);
-    if (role === "viewer") await judged(page, "what a viewer may not", REFUSED);
-  }
-  assert.deepEqual(seen, {
-    viewer: { executes: false, manages: false, tabs: ["Sessions"] },
-    operator: { executes: true, manages: false, tabs: ["Sessions"] },
-    editor: { executes: true, manages: true, tabs: ["Sessions"] },
-    admin: { executes: true, manages: true, tabs: ["Keys", "People", "Sessions", "Secrets", "Credentials", "Audit"] },
-  });
-  // An address that the role may not see says so, and asks nothing.
-  assert.deepEqual(page.odd(REFUSED), []);
-});
-
 test("a key is created, shown once, used and revoked", async () => {
-  await go("/admin/keys");
+  await go(page, "/admin/keys");
   await page.getByRole("button", { name: "Create a key…" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Name").fill("deploy");
@@ -141,7 +47,7 @@ test("a key is created, shown once, used and revoked", async () => {
 });
 
 test("people are added and changed, secrets set and deleted, and no value is shown", async () => {
-  await go("/admin/people");
+  await go(page, "/admin/people");
   await page.getByRole("button", { name: "Add a person…" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Name", { exact: true }).fill("grace");
@@ -157,7 +63,7 @@ test("people are added and changed, secrets set and deleted, and no value is sho
   await dialog.getByRole("button", { name: "Save" }).click();
   await person.getByText("Disabled").waitFor();
 
-  await go("/admin/secrets");
+  await go(page, "/admin/secrets");
   await page.getByText("No secret yet").waitFor();
   await page.getByRole("button", { name: "Set a secret…" }).click();
   await dialog.getByLabel("Name").fill("STRIPE_KEY");
@@ -166,10 +72,10 @@ test("people are added and changed, secrets set and deleted, and no value is sho
   await dialog.getByRole("button", { name: "Set it" }).click();
   const secret = page.getByRole("row").filter({ hasText: "STRIPE_KEY" });
   await secret.getByText("api.stripe.com").waitFor();
-  await secret.getByText("key admin").waitFor();
+  await secret.getByText("key instance-admin").waitFor();
   assert.ok(!(await page.content()).includes("canary"), "no value is shown");
 
-  await go("/admin/credentials");
+  await go(page, "/admin/credentials");
   await page.getByText("No credential yet").waitFor();
   await page.getByRole("button", { name: "Set a credential…" }).click();
   await dialog.getByLabel("Name").fill("crm");
@@ -188,11 +94,11 @@ test("people are added and changed, secrets set and deleted, and no value is sho
 });
 
 test("the audit says who did that, narrowed by filters", async () => {
-  await go("/admin/audit?object=STRIPE_KEY");
+  await go(page, "/admin/audit?object=STRIPE_KEY");
   const rows = page.getByRole("list", { name: "Audit" }).getByRole("listitem");
   await rows.filter({ hasText: "Set secret" }).click();
   const detail = page.getByRole("complementary", { name: "Row of the audit" });
-  await detail.getByText("key admin").waitFor();
+  await detail.getByText("key instance-admin").waitFor();
   await picture(page, "audit-row");
   assert.ok(!(await page.content()).includes("canary"), "no value is in the audit");
   await page.keyboard.press("Escape");
@@ -209,36 +115,83 @@ test("the audit says who did that, narrowed by filters", async () => {
   await page.getByText("Nothing in the audit matches").waitFor();
 });
 
-test("a session that is ended elsewhere asks to sign in, and what was written stays", async () => {
-  await go("/admin/secrets");
-  await page.getByRole("button", { name: "Set STRIPE_KEY again…" }).click();
-  await page.getByLabel("New value").fill("half written");
-  const sessions = await api("GET", "/sessions?all=true");
-  for (const one of sessions) await api("DELETE", `/sessions/${one.id}`);
-  await signIn(keys.admin);
-  assert.equal(await page.getByLabel("New value").inputValue(), "half written");
-  await page.keyboard.press("Escape");
-  assert.deepEqual(page.odd(REFUSED), []);
-  // Another person begins with a page of their own.
-  await signOut();
-  await cover().getByRole("tab", { name: "Password" }).click();
-  await cover().getByLabel("Name").fill("ada");
-  await cover().getByLabel("Password").fill("wrong horse battery");
+test("a tenant is created with a key, suspended, resumed, exported and deleted for good", async () => {
+  await go(page, "/admin/tenants");
+  const dialog = page.getByRole("dialog");
+  await page.getByRole("row").filter({ hasText: "yours" }).getByText("default").waitFor();
+  await page.getByRole("button", { name: "Create a tenant…" }).click();
+  await dialog.getByLabel("Name").fill("Acme Ltd");
+  await dialog.getByText("a letter first").waitFor();
+  await dialog.getByLabel("Name").fill("default");
+  await dialog.getByRole("button", { name: "Create it" }).click();
+  await dialog.getByRole("alert").getByText("already").waitFor();
+  await dialog.getByLabel("Name").fill(LONG);
   await page.keyboard.press("Enter");
-  await cover().getByRole("alert").getByText("not correct").waitFor();
-  await cover().getByLabel("Password").fill("correct horse battery");
-  await page.keyboard.press("Enter");
-  await page.getByText("You may not see this").waitFor();
-  await page.getByRole("button", { name: "You are Ada Lovelace" }).waitFor();
-  await go("/admin/sessions");
-  await page.getByText("this browser").waitFor();
-  await signOut();
-  await signIn(keys.admin);
-  await page.close();
+  // A tenant has nothing yet, so its first key is offered.
+  await page.getByRole("dialog", { name: `Create a key of ${LONG}` }).getByRole("button", { name: "Create it" }).click();
+  const key = await page.getByRole("dialog", { name: /^The key/ }).locator("code").first().textContent();
+  await picture(page, "tenant-key");
+  await page.getByRole("button", { name: "I have stored it" }).click();
+  const asked = async () => {
+    const answer = await fetch(new URL("/api/v1/me", BASE), { headers: { authorization: `Bearer ${key}` } });
+    return answer.ok ? (await answer.json()).data.caller.tenant : answer.status;
+  };
+  assert.equal(await asked(), LONG);
+  const row = page.getByRole("row").filter({ hasText: LONG });
+  const [saved] = await Promise.all([page.waitForEvent("download"), row.getByRole("button", { name: `Export ${LONG}` }).click()]);
+  assert.equal(saved.suggestedFilename(), `${LONG}.jsonl`);
+  let lines = "";
+  for await (const part of await saved.createReadStream()) lines += part;
+  const tables = lines.trim().split("\n").map((line) => JSON.parse(line).table);
+  assert.ok(tables.includes("tenant") && tables.includes("api_key"), tables.join());
+  const act = async (name, word) => {
+    await row.getByRole("button", { name: `${name} ${LONG}…` }).click();
+    await dialog.getByRole("button", { name: word }).click();
+  };
+  await act("Suspend", "Suspend it");
+  await row.getByText("Suspended").waitFor();
+  await until("its key is refused", async () => (await asked()) === 403);
+  await act("Resume", "Resume it");
+  await row.getByText("Active").waitFor();
+  await until("its key is accepted", async () => (await asked()) === LONG);
+  await act("Suspend", "Suspend it");
+  await row.getByRole("button", { name: `Delete ${LONG}…` }).click();
+  assert.equal(await dialog.getByRole("button", { name: "Delete it for good" }).isEnabled(), false);
+  await dialog.getByLabel(`Type ${LONG} to delete it`).fill(LONG);
+  await judged(page, "delete a tenant", [...REFUSED, "status of 409"]);
+  await picture(page, "tenant-delete");
+  await dialog.getByRole("button", { name: "Delete it for good" }).click();
+  await row.waitFor({ state: "detached" });
+  await until("its key is gone", async () => (await asked()) === 401);
+  assert.deepEqual(page.odd([...REFUSED, "status of 409"]), []);
+});
+
+test("lists that cannot be had say why, and can be tried again", async () => {
+  let isBroken = true;
+  const refusal = { status: 500, contentType: "application/json", body: JSON.stringify({ error: "internal", message: "the disk is full" }) };
+  await page.route(/\/api\/v1\/(secrets|tenants|audit)\b/, (route) => (isBroken ? route.fulfill(refusal) : route.continue()));
+  for (const [name, words, there] of [
+    ["secrets", "The secrets could not be listed", "STRIPE_KEY"],
+    ["tenants", "The tenants could not be listed", "with the installation"],
+    ["audit", "The audit could not be", "Set secret"],
+  ]) {
+    isBroken = true;
+    await page.goto(new URL(`/admin/${name}`, BASE).href);
+    await page.getByRole("alert").filter({ hasText: words }).getByText("the disk is full").waitFor();
+    await picture(page, `admin-${name}-failed`);
+    isBroken = false;
+    await triedAgain(page, page.locator("#main").getByText(there));
+  }
+  assert.deepEqual(page.odd(["500"]), []);
+  await page.unroute(/\/api\/v1\/(secrets|tenants|audit)\b/);
 });
 
 test("each view of the administration is readable in both themes and on a phone", async () => {
-  for (const name of ["keys", "people", "sessions", "secrets", "credentials"]) {
+  // Names as long as names may be, in every list.
+  await api("POST", "/tenants", { name: LONG.replace("acme", "shop") });
+  await api("POST", "/keys", { name: "n".repeat(100), role: "viewer" });
+  await page.close();
+  for (const name of ["keys", "people", "sessions", "secrets", "credentials", "tenants"]) {
     await looked(browser, `/admin/${name}`, `admin-${name}`, (view) => view.getByRole("table", { name }).waitFor());
   }
   await looked(browser, "/admin/audit", "admin-audit", (view) => view.getByRole("list", { name: "Audit" }).getByRole("listitem").first().waitFor());

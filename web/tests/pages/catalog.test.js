@@ -1,7 +1,7 @@
 // The catalog, imports, templates, dead letters and resources: what each does, and how it looks.
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
-import { api, judged, looked, openBrowser, tabTo, until, withoutMouse } from "../browser.js";
+import { api, judged, looked, openBrowser, tabTo, triedAgain, until, withoutMouse } from "../browser.js";
 import { startService } from "../service.js";
 import { ended, ODD, save, start } from "../shop.js";
 
@@ -108,8 +108,7 @@ test("views that cannot be had say why, and can be tried again", async () => {
     await visit(page, path);
     await page.getByRole("alert").filter({ hasText: words }).getByText("the disk is full").waitFor();
     isBroken = false;
-    await page.getByRole("button", { name: "Try again" }).click();
-    await page.getByText(there).first().waitFor();
+    await triedAgain(page, page.getByText(there));
   }
   assert.deepEqual(page.odd(["500"]), []);
 });

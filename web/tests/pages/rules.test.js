@@ -1,7 +1,7 @@
 // Rules, entities and alerts: what each does, and how it looks.
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
-import { api, BASE, judged, looked, openBrowser, picture, tabTo, until, withoutMouse } from "../browser.js";
+import { api, BASE, judged, looked, openBrowser, picture, tabTo, triedAgain, until, withoutMouse } from "../browser.js";
 import { startService } from "../service.js";
 import { ODD } from "../shop.js";
 
@@ -300,14 +300,11 @@ test("views that cannot be had say why, and can be tried again", async () => {
     ["/alerts", "The alerts could not be listed", "has shipped"],
   ]) {
     isBroken = true;
-    await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 0)));
     await visit(page, path);
     const alerted = page.getByRole("alert").filter({ hasText: words });
     await alerted.getByText("the disk is full").waitFor();
     isBroken = false;
-    // The stream may be faster: then the view is there without the button.
-    await page.getByRole("button", { name: "Try again" }).click({ timeout: 10_000 }).catch(() => {});
-    await page.getByText(there).first().waitFor();
+    await triedAgain(page, page.getByText(there));
     await page.reload();
   }
   assert.deepEqual(page.odd(["500"]), []);

@@ -1,7 +1,7 @@
 // The list of runs, in a browser, on a server that was just started: it is empty at first.
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
-import { api, BASE, judged, openBrowser, picture, until } from "../browser.js";
+import { api, BASE, judged, openBrowser, picture, triedAgain, until } from "../browser.js";
 
 const ODD = `<script>alert("x")</script>`;
 const WORKFLOWS = [
@@ -264,8 +264,7 @@ test("a server that does not answer is told quietly, and an error with what to d
   await page.goto(`${BASE}/runs?status=failed`);
   await page.getByRole("alert").getByText("the disk is on fire").waitFor();
   await page.unroute("**/api/v1/runs?*");
-  await page.getByRole("button", { name: "Try again" }).click();
-  await rows(page).first().waitFor();
+  await triedAgain(page, rows(page));
   await page.unroute("**/api/v1/stream*");
   await until("the line is gone", async () => (await page.getByText("No live updates").count()) === 0);
   await judged(page, "after an error", ["net::ERR_FAILED", "status of 500"]);

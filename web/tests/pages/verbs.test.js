@@ -224,9 +224,9 @@ test("names and payloads that are scripts are text in every view", async () => {
   await api("POST", "/workflows/odd-graph/publish", {});
   await save({ name: "odd-schedule", tasks: { a: { sleep: "1ms" } } });
   await api("POST", "/triggers", { workflow: "odd-schedule", type: "cron", cron_expression: "0 3 * * *", name: ODD });
-  const { url } = await triggerOf(place);
+  const { id, url } = await triggerOf(place);
   await call(url, { [ODD]: image }, { "x-odd": ODD });
-  const [firing] = await api("GET", "/firings?limit=1");
+  const [firing] = await api("GET", `/triggers/${id}/firings?limit=1`);
   const hero = `/heroes/order/${encodeURIComponent(ODD)}`;
   const seen = [
     ["/runs", ODD], [`/runs/${run}`, ODD], [`/runs/${run}?step=note`, ODD], [`/runs/${run}/steps`, ODD], [`/runs/${run}/data`, image],

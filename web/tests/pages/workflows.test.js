@@ -189,7 +189,7 @@ test("a schedule is paused with a note, fired, and its past filled", async () =>
   assert.deepEqual([trigger.enabled, trigger.note], [false, `The bank is closed ${ODD}`]);
   await judged(page, "paused");
   await page.getByRole("button", { name: "Fill the past…" }).click();
-  // Half of yesterday has the slot of 03:00 once, whatever the time is now.
+  // Half of yesterday has its slot once, whatever the time is now.
   const from = dialog(page).getByLabel("From, on your clock");
   const [day] = (await from.inputValue()).split("T");
   await from.fill(`${day}T00:30`);

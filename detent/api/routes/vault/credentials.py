@@ -21,6 +21,7 @@ from detent.api.openapi.operations import (
     takes,
 )
 from detent.api.request import AnyRequest, CursorScope, QueryValues, aliases, commands, grouped, object_body, tenant_of
+from detent.api.routes.identity.logins import relative
 from detent.api.routes.pages import PAGE_HEADERS, card
 from detent.api.server.policy_guard import identify
 from detent.auth.caller import Caller
@@ -143,12 +144,17 @@ async def finish_connection(request: AnyRequest) -> Response[str]:
     try:
         row = await commands(request).credentials.finish(answer, await _finisher(request))
     except DetentError as error:
-        body = f'<p role="alert">{escape(error.message)}</p>'
+        message = escape(error.message[:1].upper() + error.message[1:] + ".")
+        body = f'<p role="alert">{message}</p>{_back(request)}'
         status = 404 if isinstance(error, NotFound) else 403 if isinstance(error, Forbidden) else 400
         return _card("The credential is not connected", body, status)
-    name = escape(row.name)
-    body = f"<p>Detent can use the credential <b>{name}</b> now. Runs that waited for it go on.</p>"
-    return _card("Connected", f"{body}<p class='soft'>You can close this page.</p>", 200)
+    body = f"<p>Detent can use the credential <b>{escape(row.name)}</b> now. Runs that waited for it go on.</p>"
+    return _card("Connected", f"{body}{_back(request)}<p class='soft'>You can close this page.</p>", 200)
+
+
+def _back(request: AnyRequest) -> str:
+    """Return a link to the credentials on the web page, where most connections begin."""
+    return f'<p><a class="button" href="{escape(relative(request, "/admin/credentials"))}">Show the credentials</a></p>'
 
 
 def _card(title: str, body: str, status: int) -> Response[str]:

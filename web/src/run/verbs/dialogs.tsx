@@ -6,9 +6,11 @@ import { saying } from "../../api/client";
 import {
   act, answer, currentQuery, type GraphDocument, graphQuery, moveQuery, type Outline, outlineQuery, resolve, retryQuery, stepQuery, wholeQuery,
 } from "../../api/run";
+import type { Operation } from "../../api/policy";
 import { several } from "../../look/numbers";
 import { distance, moment } from "../../look/time";
 import { now as serverNow } from "../../api/session";
+import { Allowed } from "../../parts/allowed";
 import { Button } from "../../parts/button";
 import { CodeField } from "../../parts/field";
 import { parsed } from "../../parts/parse";
@@ -29,22 +31,27 @@ export interface DialogProps {
   places: Places;
 }
 
-const DIALOGS: Readonly<Record<string, (props: DialogProps) => ReactNode>> = {
-  answer: Answer,
-  cancel: Cancel,
-  finish: Finish,
-  fork: Fork,
-  move: Move,
-  reattempt: Reattempt,
-  rerun: Rerun,
-  resolve: Resolve,
-  retry: Retry,
-  skip: Skip,
+const DIALOGS: Readonly<Record<string, [Operation, (props: DialogProps) => ReactNode]>> = {
+  answer: ["answer_run_step", Answer],
+  cancel: ["cancel_run", Cancel],
+  finish: ["finish_run", Finish],
+  fork: ["fork_run", Fork],
+  move: ["move_run", Move],
+  reattempt: ["reattempt_run_step", Reattempt],
+  rerun: ["rerun_run", Rerun],
+  resolve: ["resolve_run_step", Resolve],
+  retry: ["retry_run", Retry],
+  skip: ["skip_run_step", Skip],
 };
 
 export function VerbDialog(props: DialogProps) {
-  const Verb = DIALOGS[props.places.place.verb ?? ""];
-  return Verb ? <Verb {...props} /> : null;
+  const [needs, Verb] = DIALOGS[props.places.place.verb ?? ""] ?? [];
+  if (!Verb) return null;
+  return (
+    <Allowed needs={needs} onClose={() => props.places.go({ verb: null }, true)}>
+      <Verb {...props} />
+    </Allowed>
+  );
 }
 
 /** Sends once, shows what went wrong in the dialog, and closes it when it went well. */

@@ -6,6 +6,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { saying } from "../../api/client";
 import { act, currentQuery, exportAddress, graphQuery, type Outline, outlineQuery, type RunStep } from "../../api/run";
 import { Button, LinkButton } from "../../parts/button";
+import { download } from "../../parts/download";
 import { Menu, MenuItem, MenuLine } from "../../parts/menu";
 import { toast } from "../../parts/toast";
 import { hasEnded } from "../live";
@@ -153,16 +154,6 @@ export function Verbs({ id, outline, places }: Props) {
       </Menu>
     </div>
   );
-}
-
-/** Let the browser save what an address answers with. */
-export function download(href: string): void {
-  const link = document.createElement("a");
-  link.href = href;
-  link.download = "";
-  document.body.append(link);
-  link.click();
-  link.remove();
 }
 
 /** Do something at once, and say that it was done. */
