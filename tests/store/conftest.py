@@ -15,7 +15,6 @@ from tests.servers.emptying import TABLES, ReusedDatabase
 from tests.servers.postgres import PostgresServer
 from tests.store.sessions import session
 
-
 #: Modules whose tests change tables or look at plans, which depend on what was in a table before.
 OWN_DATABASE = ("faults_postgres", "migrations", "overview", "plans", "plans_of_lists", "postgres", "retention")
 
