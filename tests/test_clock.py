@@ -48,8 +48,8 @@ def test_now_is_never_ahead_of_the_database(replies: list[tuple[float, float]]) 
 
 def test_a_wrong_wall_clock_changes_nothing_but_itself() -> None:
     right, wrong = SystemClock(), SystemClock(skew=3600.0)
-    assert 3599 * SECOND < wrong.wall() - right.wall() < 3601 * SECOND
-    assert abs(wrong.monotonic() - right.monotonic()) < 5
+    assert right.wall() <= wrong.wall() - 3600 * SECOND <= right.wall()
+    assert right.monotonic() <= wrong.monotonic() <= right.monotonic()
 
 
 def test_instants_are_shown_in_utc() -> None:

@@ -111,7 +111,7 @@ async def test_runs_go_on_while_their_workflow_is_changed_and_deleted(detent: De
     saved = await detent.save(json.dumps({"name": "echo", "tasks": steps}))
     shop.hold.clear()
     first = await detent.start("echo", {})
-    await asyncio.wait_for(shop.arrived.wait(), 60)
+    await asyncio.wait_for(shop.arrived.wait(), 300)
     changed = {**steps, "tell": {"needs": ["ask"], "url": f"{shop.url}/two"}}
     assert (await put(detent, json.dumps({"name": "echo", "tasks": changed}))).json["data"]["current_version"] == 2
     second = await detent.start("echo", {})

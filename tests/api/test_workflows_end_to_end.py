@@ -115,7 +115,7 @@ async def test_a_payment_that_comes_before_the_wait_begins_is_kept_for_it(detent
     shop.hold.clear()
     await detent.save(at(CHECKOUT_FLOW, shop))
     started = await detent.start("checkout-flow", {"order_id": 9, "amount": 5})
-    await asyncio.wait_for(shop.arrived.wait(), 60)
+    await asyncio.wait_for(shop.arrived.wait(), 300)
     url = shop.body("/api/create-checkout")["callback_url"]
     early = await detent.call("POST", url, json={"status": "paid", "payment_id": "p1"})
     assert (early.status, early.json["data"]["status"]) == (202, "buffered")

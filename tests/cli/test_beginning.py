@@ -11,6 +11,7 @@ import pytest
 
 from detent.cli import COMMANDS
 from tests.cli.program import detent, environment, free_port, started
+from tests.servers import programs
 
 pytestmark = pytest.mark.slow
 
@@ -39,14 +40,7 @@ def test_a_new_project_passes_its_tests_and_runs_as_it_is(folder: Path) -> None:
 
 def test_a_project_is_not_sent_to_a_pytest_that_is_not_there(folder: Path) -> None:
     hidden = "import sys; sys.modules['pytest'] = None; import detent.cli; detent.cli.main()"
-    done = subprocess.run(
-        [sys.executable, "-c", hidden, "init", "shop"],
-        cwd=folder,
-        env=environment(folder),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = programs.run([sys.executable, "-c", hidden, "init", "shop"], cwd=folder, env=environment(folder))
     assert "  cd shop && pip install pytest && pytest" in done.stdout.splitlines(), done.stdout + done.stderr
 
 

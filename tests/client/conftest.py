@@ -64,12 +64,12 @@ class _detent:  # noqa: N801
 
     def __enter__(self) -> str:
         self._thread.start()
-        assert self._ready.wait(60)
+        assert self._ready.wait(300)
         return self._url
 
     def __exit__(self, *problem: object) -> None:
         assert self._loop is not None
         assert self._done is not None
         self._loop.call_soon_threadsafe(self._done.set)
-        self._thread.join(60)
+        self._thread.join(300)
         assert not self._thread.is_alive()

@@ -264,7 +264,7 @@ def test_a_failed_run_is_retried_rerun_and_forked_as_new_runs(client: Any) -> No
     failed = client.start("broken", {"n": 1}, wait=20)
     retried = failed.retry(request_id="again")
     assert failed.retry(request_id="again").id == retried.id
-    origin = retried.wait(20).origin
+    origin = retried.wait(300).origin
     assert (origin.run_id, origin.kind) == (failed.id, "retry")
     assert failed.rerun({"missing": 7}).result(20) == {"x": 7}
     forked = failed.fork("a", output={"x": "by hand"})
@@ -278,7 +278,7 @@ def test_many_runs_are_counted_first_and_then_cancelled(client: Any) -> None:
     counted = client.bulk("cancel", {"workflow": "approval"})
     assert (counted.matched, counted.done, counted.dry_run) == (3, 0, True)
     assert client.bulk("cancel", {"workflow": "approval"}, dry_run=False).done == 3
-    assert [run.wait(20).status for run in started] == ["cancelled"] * 3
+    assert [run.wait(300).status for run in started] == ["cancelled"] * 3
     with pytest.raises(InvalidRequest):
         client.bulk("cancel", {})
 
@@ -299,7 +299,7 @@ def test_the_parents_and_children_of_a_run_are_a_tree(client: Any) -> None:
     client.workflows.create({"name": "child", "tasks": {"a": {"action": "core.echo"}}})
     client.workflows.create({"name": "parent", "tasks": {"pay": {"workflow": "child"}}})
     run = client.start("parent", {})
-    run.wait(20)
+    run.wait(300)
     tree = run.hierarchy(limit=10)
     [child] = tree.root.children
     assert (tree.complete, tree.root.id, child.workflow) == (True, run.id, "child")

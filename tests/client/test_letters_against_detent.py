@@ -61,7 +61,7 @@ def test_letters_are_listed_read_requeued_and_purged(client: Any) -> None:
 def test_resources_are_found_and_part_of_their_run(client: Any) -> None:
     runs = [client.start("make", {"id": f"i{number}"}) for number in range(3)]
     for run in runs:
-        run.wait(30)
+        run.wait(300)
     assert [one.id for one in client.resources(system="monday", limit=2)] == ["i0", "i1", "i2"]
     [found] = client.resources(system="monday", type="item", id="i1")
     assert (found.run_id, found.step, found.url) == (runs[1].id, "a", "https://m.example")

@@ -1,6 +1,6 @@
 """The page of the command line knows every command, argument and option, and no others."""
 
-from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import pytest
@@ -11,17 +11,17 @@ from detent.cli.main import module_of
 from tests.docs.pages import DOCS, headings, tables
 
 
-def commands() -> Iterator[tuple[str, Any]]:
+@cache
+def commands() -> dict[str, Any]:
     """Every command by its words, those below a command too."""
+    made: dict[str, Any] = {}
     for name in COMMANDS:
         app = typer.Typer(add_completion=False)
         module_of(name).add_to(app)
         command = typer.main.get_command(app)
-        below = getattr(command, "commands", None)
-        if below:
-            yield from ((f"detent {name} {child}", found) for child, found in below.items())
-        else:
-            yield f"detent {name}", command
+        below = getattr(command, "commands", None) or {"": command}
+        made |= {f"detent {name} {child}".rstrip(): found for child, found in below.items()}
+    return made
 
 
 def parameters(command: Any) -> set[str]:
@@ -43,9 +43,9 @@ def rows(section: str) -> set[str]:
 
 def test_every_command_has_its_heading_and_no_other() -> None:
     shown = {heading for heading in headings(DOCS / "cli.md") if heading.startswith("detent ")}
-    assert shown == {name for name, _ in commands()}
+    assert shown == set(commands())
 
 
-@pytest.mark.parametrize("name", [name for name, _ in commands()])
+@pytest.mark.parametrize("name", commands())
 def test_every_option_of_the_command_has_its_row(name: str) -> None:
-    assert rows(name) == parameters(dict(commands())[name])
+    assert rows(name) == parameters(commands()[name])

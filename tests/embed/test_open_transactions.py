@@ -57,7 +57,7 @@ def database(request: pytest.FixtureRequest) -> Iterator[str]:
 async def others_go_on() -> None:
     """The node does its work for other runs."""
     for _ in range(3):
-        other = await asyncio.wait_for(start(hanging.Bystander, hero=HERO), 60)
+        other = await asyncio.wait_for(start(hanging.Bystander, hero=HERO), 300)
         assert await other.result(timeout=300) == "passed"
 
 
@@ -236,7 +236,7 @@ async def test_a_node_that_is_killed_within_a_transaction_leaves_nothing_of_it(d
         await some_run_is_locked(database)
     finally:
         killed.send_signal(signal.SIGKILL)
-        killed.wait(30)
+        killed.wait(300)
     gate.released.set()
     async with node(database, lease_seconds=1):
         assert await run.result(timeout=300) == 3

@@ -58,7 +58,7 @@ async def test_a_child_belongs_to_the_tenant_of_its_parent() -> None:
         parent = {"name": "parent", "tasks": {"c": {"workflow": "child"}}, "output": "{{ tasks.c.output }}"}
         await commands[1].workflows.save(json.dumps(parent))
         started = await commands[1].starts.start(StartRequest("parent"))
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(300):
             while not (await commands[1].runs.row(show(RUN, started.run))).ended_at:  # noqa: ASYNC110 - only the store knows
                 await asyncio.sleep(0.02)
         rows = await commands[1].runs.find(limit=10)

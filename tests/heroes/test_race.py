@@ -6,9 +6,9 @@ import asyncio
 import json
 import sys
 from collections import Counter
-from contextlib import AsyncExitStack
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 
@@ -18,23 +18,29 @@ from detent.store.factory import migrate_store, open_store
 from detent.store.rows import RunCriteria
 from tests.api.server import serving
 from tests.heroes.rushing import DEFINITION
+from tests.servers import programs
 from tests.store.sessions import session
 
 pytestmark = pytest.mark.slow
 
 EACH = 500
+#: Enough starts of each process for two to be made where nothing holds them back.
+FEW = 50
 PATIENCE = 300.0
 ROOT = Path(__file__).parents[2]
 
 
-async def rushed(target: str, processes: int = 2) -> tuple[list[str], Counter[str]]:
-    """What several processes came to that began at the same moment: the runs they made, and those in their way."""
-    async with AsyncExitStack() as stack, asyncio.timeout(PATIENCE):
-        rushing = [await _process(stack, target) for _ in range(processes)]
+async def rushed(target: str, each: int = EACH) -> tuple[list[str], Counter[str]]:
+    """What two processes came to that began at the same moment: the runs they made, and those in their way."""
+    with ExitStack() as stack:
+        rushing = [_process(stack, target, each) for _ in range(2)]
         for process in rushing:
-            assert process.stdout is not None
-            assert await process.stdout.readline() == b"ready\n"
-        told = await asyncio.gather(*(process.communicate(b"\n") for process in rushing))
+            assert await asyncio.to_thread(_output(process).readline) == "ready\n"
+        for process in rushing:
+            assert process.stdin is not None
+            process.stdin.write("\n")
+            process.stdin.flush()
+        told = await asyncio.gather(*(asyncio.to_thread(process.communicate, PATIENCE) for process in rushing))
     made: list[str] = []
     refused: Counter[str] = Counter()
     for answer, _ in told:
@@ -45,21 +51,17 @@ async def rushed(target: str, processes: int = 2) -> tuple[list[str], Counter[st
     return made, refused
 
 
-async def _process(stack: AsyncExitStack, target: str) -> asyncio.subprocess.Process:
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "tests.heroes.rushing", target, str(EACH)),
-        cwd=ROOT,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-    )
-
-    async def end() -> None:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
-
-    stack.push_async_callback(end)
+def _process(stack: ExitStack, target: str, each: int) -> programs.Process:
+    command = [sys.executable, "-m", "tests.heroes.rushing", target, str(each)]
+    process = programs.Process(command, cwd=ROOT, stdin=programs.PIPE, stdout=programs.PIPE)
+    stack.callback(process.wait, PATIENCE)
+    stack.callback(process.kill)
     return process
+
+
+def _output(process: programs.Process) -> IO[str]:
+    assert process.stdout is not None
+    return process.stdout
 
 
 def check(made: list[str], refused: Counter[str], active: list[str]) -> None:
@@ -110,7 +112,7 @@ async def test_without_its_index_postgresql_lets_many_through(postgres_database:
     await _saved(postgres_database)
     async with session(postgres_database) as connection:
         await connection.execute("drop index run_active")
-    made, refused = await rushed(postgres_database)
+    made, refused = await rushed(postgres_database, FEW)
     with pytest.raises(AssertionError, match="runs were made"):
         check(made, refused, await active_runs(postgres_database))
     assert len(made) > 1

@@ -156,7 +156,7 @@ class Gated(Workflow):
     def hold(self) -> str:
         seen_here = SEEN[self.hero_id or ""]
         seen_here.append("in")
-        _GATES.setdefault(self.hero_id or "", threading.Event()).wait(timeout=20)
+        _GATES.setdefault(self.hero_id or "", threading.Event()).wait(timeout=300)
         seen_here.append("out")
         return "held"
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import sys
 from contextlib import suppress
 from datetime import timedelta
@@ -36,6 +35,7 @@ from tests.parity.flows import (
     seen,
 )
 from tests.parity.watching import ended
+from tests.servers import programs
 
 ROOT = Path(__file__).parents[2]
 
@@ -44,7 +44,7 @@ def printed(*words: str | Path, cwd: Path, **environment: str) -> str:
     """What a command prints."""
     kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
     known = {**kept, "COLUMNS": "300", **environment}
-    done = subprocess.run(words, cwd=cwd, env=known, capture_output=True, text=True, timeout=300, check=False)
+    done = programs.run(words, cwd=cwd, env=known, timeout=300)
     return done.stdout + done.stderr
 
 

@@ -252,7 +252,7 @@ async def test_a_coroutine_that_a_thread_made_for_a_cancelled_attempt_is_closed(
     assert asyncio.iscoroutine(work)
     attempt = asyncio.create_task(work)
     await asyncio.sleep(0)
-    assert has_sent.wait(30)  # the thread has sent the coroutine to the loop, which stands still
+    assert has_sent.wait(300)  # the thread has sent the coroutine to the loop, which stands still
     attempt.cancel()
     await asyncio.wait([attempt])
     assert inspect.getcoroutinestate(made[0]) == inspect.CORO_CLOSED

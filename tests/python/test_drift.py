@@ -6,6 +6,7 @@ The class of the run has the steps a, b, c. The run has done a and stands still 
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
@@ -15,7 +16,7 @@ import pytest
 from detent.python.classes.workflow import Workflow
 from detent.python.decorators import step
 from detent.python.registry import PythonRegistry
-from tests.python.stage import Theatre, endings, theatre
+from tests.python.stage import PATIENCE, Theatre, endings, theatre
 
 WAIT = 0.4
 
@@ -26,6 +27,9 @@ class Edited:
     def __init__(self, drift: str) -> None:
         self.drift = drift
         self.ran: list[str] = []
+        self.begun = threading.Event()
+        self.may_end = threading.Event()
+        self.may_end.set()
 
     def code(self, steps: Sequence[str], *, version: str = "", slow: str = "b", **waits: float) -> PythonRegistry:
         """A class with these steps, in a registry of its own: another process. Before `slow` it waits a moment."""
@@ -34,6 +38,8 @@ class Edited:
         def body(name: str) -> Any:
             def run(self: Any) -> list[str]:
                 edited.ran.append(name + version)
+                edited.begun.set()
+                assert edited.may_end.wait(PATIENCE)
                 self.state.setdefault("ran", []).append(name)
                 return list(self.state["ran"])
 
@@ -54,9 +60,13 @@ async def edited_run(url: str, edited: Edited, *after: str, **options: Any) -> A
     """A run of a, b, c whose node is replaced, between a and b, by one that has these steps."""
     async with theatre(url) as world:
         old = await world.engine(edited.code(["a", "b", "c"]))
+        edited.may_end.clear()
         run = await world.start("Signup", hero=("User", "1"))
-        await world.until(run, lambda document: document["tasks"]["a"]["status"] == "success")
-        await world.stop(old)
+        assert await asyncio.to_thread(edited.begun.wait, PATIENCE)
+        stopped = asyncio.create_task(world.stop(old))
+        await asyncio.sleep(0)  # from here on the node lets `a` end, and begins nothing
+        edited.may_end.set()
+        await stopped
         await world.engine(edited.code(after, version="+", **options))
         yield world, run
 

@@ -183,12 +183,12 @@ async def test_what_a_thread_still_wants_awaited_when_nobody_waits_any_more_is_c
         @step
         def gives_a_coroutine(self) -> Any:
             entered.set()
-            release.wait(5)
+            release.wait(300)
             left.append(asyncio.sleep(0))
             return left[0]
 
     attempt = asyncio.create_task(play(Slow, "gives_a_coroutine"))
-    await asyncio.to_thread(entered.wait, 5)
+    await asyncio.to_thread(entered.wait, 300)
     attempt.cancel()
     with pytest.raises(asyncio.CancelledError):
         await attempt

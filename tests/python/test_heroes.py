@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from datetime import date, datetime, time
 from decimal import Decimal
@@ -26,6 +25,7 @@ from detent.python.registry import PythonRegistry
 from detent.run.outcomes import Cancel, Done, Pause
 from detent.testing.executors import MemoryKeeper
 from tests.python.stage import play
+from tests.servers import programs
 
 
 class Person:
@@ -467,7 +467,7 @@ print(asyncio.run(play(Signup, "name", heroes=heroes, hero=tuple(ref))))
 
 def test_models_of_django_are_found_by_their_primary_key(tmp_path: Path) -> None:
     script = DJANGO.replace("FILE", repr(str(tmp_path / "app.db")))
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=300, check=False)
+    done = programs.run([sys.executable, "-c", script], timeout=300)
     assert done.returncode == 0, done.stderr
     found, gone = done.stdout.splitlines()
     assert "HeroRef(type='auth.User', id='3') HeroRef(type='auth.User', id='1')" in found

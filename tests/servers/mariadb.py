@@ -236,7 +236,7 @@ class MariadbServer:
         users.unlink(missing_ok=True)
 
     def _wait_until_it_answers(self, ended: Path) -> None:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 300
         while time.monotonic() < deadline and not ended.exists():
             if _greets(self.port):
                 return

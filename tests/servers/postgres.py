@@ -129,7 +129,7 @@ class PostgresServer:
 
     def stop(self, mode: StopMode = "fast") -> None:
         """Stop it and keep its data. `immediate` is what a crash of the machine leaves behind."""
-        self._pg_ctl("stop", "-m", mode, "-w", "-t", "60")
+        self._pg_ctl("stop", "-m", mode, "-w", "-t", "240")
 
     def restart_immediately(self) -> None:
         """Crash it and start it on the same port: open connections break, what was committed stays."""
@@ -216,14 +216,14 @@ class PostgresServer:
             file.write("\n".join(["", *lines, ""]))
 
     def _launch(self) -> None:
-        self._pg_ctl("start", "-w", "-t", "60", "-l", str(self.place.folder / "server.log"))
+        self._pg_ctl("start", "-w", "-t", "240", "-l", str(self.place.folder / "server.log"))
 
     def _pg_ctl(self, verb: str, *options: str) -> None:
         place = self.place
         try:
             done = place.account.run(place.binaries / "pg_ctl", verb, "-D", self.data, *options, cwd=place.folder)
         except subprocess.TimeoutExpired:
-            raise NoPostgres(f"pg_ctl {verb} did not end within a minute") from None
+            raise NoPostgres(f"pg_ctl {verb} did not end within four minutes") from None
         if done.returncode != 0:
             raise NoPostgres(f"pg_ctl {verb} failed: {done.stdout.strip()} {done.stderr.strip()}\n{self._log_tail()}")
 

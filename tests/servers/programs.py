@@ -184,7 +184,7 @@ def run(
     cwd: Path | str | None = None,
     env: Mapping[str, str] | None = None,
     given: str = "",
-    timeout: float = 60.0,
+    timeout: float = 300.0,
 ) -> CompletedProcess[str]:
     """Run a program to its end, with `given` as its input, and return its exit code and everything it printed."""
     with tempfile.TemporaryFile() as inputs, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:

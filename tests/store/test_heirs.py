@@ -280,7 +280,7 @@ async def test_a_hand_over_that_may_not_wait_for_an_open_transaction_is_not_made
     heir = start(owned=True, active_key=KEY, successor_of=old.id)
     async with held(store_url, old.id):
         with pytest.raises(StoreLocked):
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(300):
                 await store.flush(node.id, node.epoch, Flush(starts=[heir]), patience=0.1)
         assert await keys(store, old, heir) == [KEY, None]
     flushed = await store.flush(node.id, node.epoch, Flush(starts=[heir]), patience=0.1)

@@ -411,7 +411,7 @@ async def test_a_change_that_waits_for_a_lock_lets_others_pass_and_is_tried_agai
         async with reader.transaction():
             await reader.fetch("select count(*) from run")
             migrating = asyncio.create_task(migrate_store(postgres_database))
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(300):
                 while attempts < 3:  # noqa: ASYNC110 - what happens inside the server sends no signal
                     await asyncio.sleep(0.01)
         assert await migrating == FIRST
@@ -459,7 +459,7 @@ async def test_a_change_that_waits_for_a_lock_of_mariadb_is_tried_again(
     async with wire(url) as reader:
         await reader.send("start transaction; select count(*) from run")
         migrating = asyncio.create_task(migrate_store(url))
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(300):
             await refused.wait()
         await reader.send("rollback")
         assert await migrating == FIRST
@@ -482,7 +482,7 @@ async def test_an_index_is_made_beside_writers_and_again_after_one_that_died(
         async with writer.transaction():
             await writer.execute("update run set made_up = 1")
             migrating = asyncio.create_task(migrate_store(postgres_database))
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(300):
                 while not await killer.fetchval(KILL_THE_INDEX):  # noqa: ASYNC110 - a server sends no signal
                     await asyncio.sleep(0.01)
             with pytest.raises(StoreError):

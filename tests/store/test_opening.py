@@ -19,6 +19,7 @@ from detent.store.migrations.plan import plan, revisions, split
 from detent.store.sql.schema import HEAD, StoredRevision, metadata
 from detent.store.sql.sqlite.store import SqliteStore
 from detent.store.url import sqlite_path
+from tests.servers import programs
 from tests.store.sessions import session
 
 
@@ -65,7 +66,7 @@ from detent.clock import SystemClock
 from detent.store.factory import open_store
 asyncio.run(open_store("{url}", SystemClock()))
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    done = programs.run([sys.executable, "-c", program])
     assert f"pip install 'detent-workflows[{extra}]'" in done.stderr
 
 

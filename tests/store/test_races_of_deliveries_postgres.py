@@ -9,7 +9,7 @@ from detent.store.rows import Delivery, MessageKind
 from detent.store.sql.postgres.commands import DELIVER_MANY
 from detent.store.sql.postgres.store import PostgresStore
 from tests.store.make import Node, activation, callback
-from tests.store.sessions import session
+from tests.store.sessions import session, somebody_waits
 
 pytestmark = pytest.mark.slow
 
@@ -27,14 +27,18 @@ async def test_a_batch_that_waits_for_locks_stands_across_a_flush_and_ours_passe
     first, second = await _waiting(node, 2)
     expire = "update callback set state = 'expired' where run = $1 and state in ('pending', 'active')"
     waits = DELIVER_MANY.replace("skip locked", "")
-    async with session(postgres_database) as flusher, session(postgres_database) as client:
+    async with (
+        session(postgres_database) as flusher,
+        session(postgres_database) as client,
+        session(postgres_database) as watcher,
+    ):
         # A flush that has expired the second and comes to the first; a batch that has locked the first.
         flush = flusher.transaction()
         await flush.start()
         await flusher.execute(expire, second)
         given = ([first, second], ["w", "w"], ["{}", "{}"], [None, None])
         wrong = asyncio.create_task(client.fetch(waits, *given))
-        await asyncio.sleep(0.2)
+        await somebody_waits(watcher)
         met = await asyncio.gather(wrong, flusher.execute(expire, first), return_exceptions=True)
         assert any(isinstance(one, asyncpg.DeadlockDetectedError) for one in met)
         await flush.rollback()
@@ -45,7 +49,7 @@ async def test_a_batch_that_waits_for_locks_stands_across_a_flush_and_ours_passe
         await flush.start()
         await flusher.execute(expire, second)
         batch = [Delivery(first, "w", b"{}", None), Delivery(second, "w", b"{}", None)]
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(300):
             answers = await postgres_store.deliver_many(batch)
         assert [answer is not None for answer in answers] == [True, False]
         await flush.commit()
@@ -61,7 +65,7 @@ async def test_a_message_to_many_runs_passes_by_a_run_that_a_flush_has_locked(
         flush = flusher.transaction()
         await flush.start()
         await flusher.execute("update run set wake_at = null where id = $1", second)
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(300):
             sent = await postgres_store.send_many(1, [first, second], MessageKind.MOVE, b"{}")
         assert sent == {first}
         await flush.rollback()

@@ -148,7 +148,7 @@ async def test_a_heartbeat_in_the_row_of_the_fence_waits_behind_a_flush(
         await watcher.execute("update both_in_one set until = now() where id = $1", node.id)
     raising = asyncio.create_task(postgres_store.raise_epoch(node.id, 1))
     await somebody_waits(watcher)
-    assert await asyncio.wait_for(postgres_store.beat(node.id, ttl=5), 30) is not None
+    assert await asyncio.wait_for(postgres_store.beat(node.id, ttl=5), 300) is not None
     await flush.rollback()
     assert await raising == 2
 
@@ -355,9 +355,9 @@ async def test_an_outsiders_open_transaction_delays_one_flush_and_nothing_else(
     neighbour = start(owned=True)
     flushing = asyncio.create_task(node.flush(starts=[colliding, neighbour]))
     await somebody_waits(watcher)
-    assert await asyncio.wait_for(postgres_store.beat(node.id, ttl=5), 30) is not None
+    assert await asyncio.wait_for(postgres_store.beat(node.id, ttl=5), 300) is not None
     with pytest.raises(StoreBusy):
-        await asyncio.wait_for(flushing, 30)
+        await asyncio.wait_for(flushing, 300)
     assert await postgres_store.run(1, neighbour.id) is None, "nothing of it was applied"
     await outside.rollback()
     assert await node.flush(starts=[colliding, neighbour])

@@ -98,7 +98,7 @@ async def test_a_backup_in_steps_never_ends_beside_a_writer_and_vacuum_into_does
 
     writing = asyncio.create_task(write())
     assert await asyncio.to_thread(in_steps) > 0, "the backup in steps should have begun anew"
-    copied = await asyncio.wait_for(asyncio.to_thread(whole), 20)
+    copied = await asyncio.wait_for(asyncio.to_thread(whole), 300)
     ended.set()
     last = await writing
     assert 3_000 <= copied <= 3_000 + last
