@@ -1,8 +1,8 @@
 /** Tenants: teams that share this installation and see nothing of each other. Only an instance admin has this view. */
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { Building, Download, Key, Pause, Play, Trash2 } from "lucide-react";
+import { Building, Download, Key, Pause, Play, SlidersHorizontal, Trash2 } from "lucide-react";
 import { useState } from "react";
-import { changeTenant, createKey, createTenant, deleteTenant, type MadeKey, type Tenant, tenantExport, tenantsQuery } from "../api/admin";
+import { changeTenant, createKey, createTenant, deleteTenant, limitTenant, type MadeKey, type Tenant, type TenantLimits, tenantExport, tenantsQuery } from "../api/admin";
 import { useMe } from "../api/session";
 import { several } from "../look/numbers";
 import { ActDialog, useActing } from "../parts/act";
@@ -15,13 +15,14 @@ import { Time } from "../parts/time";
 import { toast } from "../parts/toast";
 import styles from "./admin.module.css";
 import { MadeDialog } from "./keys";
-import { Listed, Named, useChanged } from "./listed";
+import { Listed, Named, useChanged, wordsOf } from "./listed";
 
 /** The first tenant, which every installation has. */
 const FIRST = "default";
 const NAME = /^[a-z][a-z0-9-]{0,62}$/;
 
-type Open = { verb: "create" } | { verb: "key" | "suspend" | "resume" | "delete"; tenant: Tenant };
+type Verb = "key" | "limits" | "suspend" | "resume" | "delete";
+type Open = { verb: "create" } | { verb: Verb; tenant: Tenant };
 
 export default function Tenants() {
   const me = useMe();
@@ -42,7 +43,7 @@ export default function Tenants() {
       <Listed
         pages={pages}
         what="tenants"
-        heads={["Tenant", "State", "Created"]}
+        heads={["Tenant", "State", "May also use", "May reach", "Keeps runs for", "Created"]}
         idOf={(one) => one.name}
         isPale={(one) => one.status === "suspended"}
         cells={(one) => [
@@ -50,6 +51,9 @@ export default function Tenants() {
             {one.name === own ? "yours" : one.name === FIRST ? "every installation has it" : null}
           </Named>,
           <Status key="state" of={one.status} quiet />,
+          one.actions ? <Words key="actions" words={one.actions} unit="action" /> : one.name === FIRST ? "everything" : "nothing more",
+          one.egress ? <Words key="egress" words={one.egress} unit="host" /> : "as the installation",
+          one.retention_days === null ? "as the installation" : several(one.retention_days, "day"),
           one.created_at ? <Time at={one.created_at} /> : "with the installation",
         ]}
         verbs={(one) => <Verbs tenant={one} isFixed={one.name === FIRST || one.name === own} onOpen={(verb) => setOpen({ verb, tenant: one })} />}
@@ -57,6 +61,7 @@ export default function Tenants() {
       />
       {open?.verb === "create" && <CreateDialog onClose={close} onCreated={(tenant) => setOpen({ verb: "key", tenant })} />}
       {open?.verb === "key" && <KeyDialog of={open.tenant} onClose={close} onMade={setMade} />}
+      {open?.verb === "limits" && <LimitsDialog of={open.tenant} onClose={close} />}
       {open?.verb === "suspend" && <SuspendDialog of={open.tenant} onClose={close} />}
       {open?.verb === "resume" && <ResumeDialog of={open.tenant} onClose={close} />}
       {open?.verb === "delete" && <DeleteDialog of={open.tenant} onClose={close} />}
@@ -66,7 +71,7 @@ export default function Tenants() {
 }
 
 /** What can be done to a tenant. The first one and that of the caller are fixed: nothing suspends or deletes them. */
-function Verbs({ tenant, isFixed, onOpen }: { tenant: Tenant; isFixed: boolean; onOpen: (verb: "key" | "suspend" | "resume" | "delete") => void }) {
+function Verbs({ tenant, isFixed, onOpen }: { tenant: Tenant; isFixed: boolean; onOpen: (verb: Verb) => void }) {
   const { name } = tenant;
   const isSuspended = tenant.status === "suspended";
   return (
@@ -76,6 +81,9 @@ function Verbs({ tenant, isFixed, onOpen }: { tenant: Tenant; isFixed: boolean; 
           <Key className="icon" aria-hidden />
         </Button>
       )}
+      <Button square needs="change_tenant" aria-label={`Limits of ${name}…`} title="What it may do" onClick={() => onOpen("limits")}>
+        <SlidersHorizontal className="icon" aria-hidden />
+      </Button>
       <Button square needs="export_tenant" aria-label={`Export ${name}`} title="Export everything it has" onClick={() => download(tenantExport(name), `${name}.jsonl`)}>
         <Download className="icon" aria-hidden />
       </Button>
@@ -151,6 +159,49 @@ function KeyDialog({ of, onClose, onMade }: { of: Tenant; onClose: () => void; o
           Nothing of <b>{of.name}</b> can be seen from here. Give its people a key of the role admin: with it they sign in, and make keys and people of their own.
         </p>
         <TextField label="Name of the key" autoComplete="off" spellCheck={false} value={name} onChange={(event) => setName(event.currentTarget.value)} />
+      </div>
+    </ActDialog>
+  );
+}
+
+/** A short list as it is, a long one as its length. */
+function Words({ words, unit }: { words: readonly string[]; unit: string }) {
+  if (words.length === 0) return "nothing";
+  return words.length > 2 ? <span title={words.join("\n")}>{several(words.length, unit)}</span> : words.join(", ");
+}
+
+function LimitsDialog({ of, onClose }: { of: Tenant; onClose: () => void }) {
+  const acting = useActing();
+  const changed = useChanged();
+  const first = { actions: of.actions?.join(" ") ?? "", egress: of.egress?.join(" ") ?? "", days: of.retention_days?.toString() ?? "" };
+  const [text, setText] = useState(first);
+  const put = (name: keyof typeof first) => (event: React.ChangeEvent<HTMLInputElement>) => setText({ ...text, [name]: event.currentTarget.value });
+  const isOdd = text.days.trim() !== "" && !/^[1-9]\d{0,3}$/.test(text.days.trim());
+  const save = async () => {
+    // Only what was changed is sent: an empty list and no list look the same here.
+    const limits: Partial<TenantLimits> = {};
+    if (text.actions !== first.actions) limits.actions = wordsOf(text.actions).length > 0 ? wordsOf(text.actions) : null;
+    if (text.egress !== first.egress) limits.egress = wordsOf(text.egress).length > 0 ? wordsOf(text.egress) : null;
+    if (text.days !== first.days) limits.retention_days = text.days.trim() ? Number(text.days) : null;
+    if (!(await acting.run(() => limitTenant(of.name, limits)))) return;
+    toast(`The limits of ${of.name} are changed`);
+    onClose();
+    await changed();
+  };
+  return (
+    <ActDialog title={`What ${of.name} may do`} word="Save" leave="Cancel" acting={acting} disabled={isOdd} onClose={onClose} onDo={() => void save()}>
+      <div className={styles["form"]}>
+        <TextField
+          label="Actions that it may also use"
+          autoComplete="off"
+          spellCheck={false}
+          placeholder={of.name === FIRST ? "everything" : "nothing more"}
+          hint="Names and patterns, with spaces between: billing.charge slack.* workflow:Invoice connection:reports. Core actions, http steps and its own connectors need no line."
+          value={text.actions}
+          onChange={put("actions")}
+        />
+        <TextField label="Hosts that its steps may reach" autoComplete="off" spellCheck={false} placeholder="as the installation" hint="Names and networks. What the installation forbids stays forbidden." value={text.egress} onChange={put("egress")} />
+        <TextField label="Days for which its ended runs are kept" autoComplete="off" inputMode="numeric" placeholder="as the installation" problem={isOdd ? "A whole number of days, or nothing" : null} value={text.days} onChange={put("days")} />
       </div>
     </ActDialog>
   );

@@ -16,7 +16,13 @@ export type Credential = Schemas["CredentialDocument"];
 
 /** One row of the audit. */
 export type AuditEntry = Schemas["AuditDocument"];
-export type Tenant = Schemas["TenantDocument"];
+/** What a tenant may do. Nothing said means: as the installation does it. */
+export interface TenantLimits {
+  actions: string[] | null;
+  egress: string[] | null;
+  retention_days: number | null;
+}
+export type Tenant = Schemas["TenantDocument"] & TenantLimits;
 /** Which rows of the audit, by the fields of the list. */
 export type AuditFilter = Partial<Record<"actor" | "action" | "kind" | "object" | "outcome" | "from" | "to", string>>;
 
@@ -138,6 +144,11 @@ export async function createTenant(name: string): Promise<Tenant> {
 
 export async function changeTenant(name: string, verb: "suspend" | "resume"): Promise<Tenant> {
   return (await write<One<Tenant>>("post", `${path`/api/v1/tenants/${name}`}/${verb}`)).data;
+}
+
+/** Change what a tenant may do; what is left out stays. */
+export async function limitTenant(name: string, limits: Partial<TenantLimits>): Promise<Tenant> {
+  return (await write<One<Tenant>>("patch", path`/api/v1/tenants/${name}`, limits)).data;
 }
 
 /** Delete a suspended tenant and everything it has; `confirm` is its name again. Its runs are cancelled first, which takes a

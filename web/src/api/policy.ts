@@ -79,6 +79,7 @@ export const POLICY = {
   list_audit: AUDIT,
   list_tenants: TENANTS,
   create_tenant: TENANTS,
+  change_tenant: TENANTS,
   suspend_tenant: TENANTS,
   resume_tenant: TENANTS,
   export_tenant: TENANTS,

@@ -148,6 +148,16 @@ test("a tenant is created with a key, suspended, resumed, exported and deleted f
     await row.getByRole("button", { name: `${name} ${LONG}…` }).click();
     await dialog.getByRole("button", { name: word }).click();
   };
+  await row.getByRole("button", { name: `Limits of ${LONG}…` }).click();
+  await dialog.getByLabel("Actions that it may also use").fill("slack.* billing.charge");
+  await dialog.getByLabel("Hosts that its steps may reach").fill("no host at all!");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await dialog.getByRole("alert").getByText("egress").waitFor();
+  await dialog.getByLabel("Hosts that its steps may reach").fill("api.example.com");
+  await dialog.getByLabel(/^Days/).fill("30");
+  await picture(page, "tenant-limits");
+  await page.keyboard.press("Enter");
+  for (const words of ["slack.*, billing.charge", "api.example.com", "30 days"]) await row.getByText(words).waitFor();
   await act("Suspend", "Suspend it");
   await row.getByText("Suspended").waitFor();
   await until("its key is refused", async () => (await asked()) === 403);
@@ -158,12 +168,12 @@ test("a tenant is created with a key, suspended, resumed, exported and deleted f
   await row.getByRole("button", { name: `Delete ${LONG}…` }).click();
   assert.equal(await dialog.getByRole("button", { name: "Delete it for good" }).isEnabled(), false);
   await dialog.getByLabel(`Type ${LONG} to delete it`).fill(LONG);
-  await judged(page, "delete a tenant", [...REFUSED, "status of 409"]);
+  await judged(page, "delete a tenant", [...REFUSED, "status of 400", "status of 409"]);
   await picture(page, "tenant-delete");
   await dialog.getByRole("button", { name: "Delete it for good" }).click();
   await row.waitFor({ state: "detached" });
   await until("its key is gone", async () => (await asked()) === 401);
-  assert.deepEqual(page.odd([...REFUSED, "status of 409"]), []);
+  assert.deepEqual(page.odd([...REFUSED, "status of 400", "status of 409"]), []);
 });
 
 test("lists that cannot be had say why, and can be tried again", async () => {
