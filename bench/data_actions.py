@@ -12,7 +12,6 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-import aiohttp
 import msgspec
 from multidict import CIMultiDict, CIMultiDictProxy
 from rich.console import Console
@@ -27,7 +26,7 @@ from detent.run.state import RunFacts
 from detent.steps.action_step import ActionExecutor
 from detent.steps.data_action import CatalogActions, StoredDefinition
 from detent.steps.http.request import HttpRequest
-from detent.steps.http.step import HopAuth, HttpExecutor
+from detent.steps.http.step import GuardedSession, HopAuth, HttpExecutor
 
 BATCHES = 150
 CALLS = 40
@@ -113,7 +112,7 @@ class _Answering(HttpExecutor):
         self._headers = CIMultiDictProxy(CIMultiDict(_HEADERS))
         self._body = json.dumps(answer).encode()
 
-    async def _send(self, session: aiohttp.ClientSession, request: HttpRequest, auth: HopAuth | None) -> Any:
+    async def _send(self, session: GuardedSession, request: HttpRequest, auth: HopAuth | None) -> Any:
         self.last = request
         return _Response(self._headers, self._body)
 

@@ -146,7 +146,7 @@ async def test_a_callback_is_answered_by_its_address_alone(site: Site) -> None:
     assert (await admin.call("POST", WORKFLOWS, json=wait)).status == 201
     run = (await admin.call("POST", f"{WORKFLOWS}/w/trigger", json={})).json["data"]["run_id"]
     stranger = await site.browser()
-    headers = (
+    headers: tuple[dict[str, str], ...] = (
         {},
         {"Authorization": "Bearer nonsense"},
         {"Cookie": "detent=x"},

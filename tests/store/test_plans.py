@@ -200,8 +200,8 @@ async def test_orphans_and_spared_runs_are_found_beside_many_others(
         await connection.execute("alter table run reset (autovacuum_enabled)")
         for sql, arguments, most in (
             (ORPHANS, (now - HOUR // 60, NO_ID, 500), 20),
-            (PRUNE, ("completed", now, 0, NO_ID, 100), 500),
-            (PRUNE, ("failed", now - 10 * HOUR, 0, NO_ID, 100), 20),
+            (PRUNE, ("completed", now, 0, NO_ID, 100, []), 500),
+            (PRUNE, ("failed", now - 10 * HOUR, 0, NO_ID, 100, []), 20),
         ):
             looking = await connect(Address.parse(postgres_database).for_lookups())
             try:
