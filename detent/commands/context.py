@@ -14,7 +14,7 @@ from detent.auth.scopes import Scope
 from detent.catalog.connections import EnvironmentConnections
 from detent.catalog.parameters import FindAction
 from detent.catalog.source import ConnectorSource
-from detent.commands.catalog.copies import InstalledWorkflows
+from detent.commands.catalog.copies import CodeWorkflows
 from detent.engine.cache import WorkflowCache
 from detent.engine.callbacks import Deliveries
 from detent.engine.engine import Engine
@@ -70,7 +70,7 @@ class CommandContext:
         self.code_exchange = code_exchange
         self.base_url = base_url
         self.workflows = WorkflowCache(engine.store, engine.graphs)
-        self.installed = InstalledWorkflows(engine.store, self.workflows, tenants, engine.new_id)
+        self.installed = CodeWorkflows(engine.store, self.workflows, tenants, engine.new_id)
         self.deliveries = Deliveries(engine.store)
         self.storage = StorageMeasure(engine.store, self.now)
         self.passwords = Passwords()

@@ -23,7 +23,7 @@ _AUTHOR: Final = "detent"
 _MOST_KNOWN: Final = 10_000
 
 
-class InstalledWorkflows:
+class CodeWorkflows:
     """Finds startable workflows of tenants, and makes the copies of those that are code."""
 
     def __init__(self, store: Store, workflows: WorkflowCache, tenants: TenantBook, new_id: NewId) -> None:
