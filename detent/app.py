@@ -18,7 +18,7 @@ from detent.catalog.connections import EnvironmentConnections
 from detent.catalog.source import ConnectorSource
 from detent.clock import Clock, SystemClock
 from detent.commands import EngineCommands
-from detent.commands.vault.signatures import SignatureSealing
+from detent.commands.vault.signatures import SignatureSecrets
 from detent.engine.background import Poller, Polling, Retention, SecretWatch, TenantWatch
 from detent.engine.callbacks import CallbackTokens
 from detent.engine.engine import Engine
@@ -147,7 +147,7 @@ async def _begin_watches(
         await watch.read_all()
         start_background(watch, stack)
         start_background(commands.awaiting_runs(), stack)
-        start_background(SignatureSealing(store, secrets), stack)
+        start_background(SignatureSecrets(store, secrets), stack)
 
 
 @dataclass(frozen=True, slots=True)

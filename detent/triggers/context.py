@@ -7,7 +7,7 @@ from typing import Protocol
 
 from detent.auth.caller import Caller
 from detent.commands import EngineCommands
-from detent.commands.vault.signatures import SealableTexts
+from detent.commands.vault.signatures import SignatureTexts
 from detent.ids import NewId
 from detent.instant import Instant
 from detent.store.events import EventStore
@@ -19,7 +19,7 @@ from detent.triggers.entities.worker import EntityEvents
 from detent.triggers.processor import Processor
 
 
-class TriggerStores(TriggerStore, LetterStore, EventStore, EntityStore, TenantStore, SealableTexts, Protocol):
+class TriggerStores(TriggerStore, LetterStore, EventStore, EntityStore, TenantStore, SignatureTexts, Protocol):
     """The verbs of triggers, dead letters, entities and their events, of tenants and of sealed values."""
 
     def for_tenant(self, tenant: int) -> TriggerStores:

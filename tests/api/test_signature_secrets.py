@@ -10,7 +10,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from detent.commands.vault.signatures import SEALED, SignatureSealing
+from detent.commands.vault.signatures import SEALED, SignatureSecrets
 from detent.vault.sealing import new_key
 from tests.api.server import Detent, serving
 
@@ -70,7 +70,7 @@ async def _saved_by_an_older_release(detent: Detent) -> None:
 
 async def _sealed(detent: Detent, secrets: Any) -> None:
     """Seal everything with two nodes that take turns, after one of them was killed in between."""
-    dead, *others = [SignatureSealing(detent.app.store, secrets) for _ in range(3)]
+    dead, *others = [SignatureSecrets(detent.app.store, secrets) for _ in range(3)]
     await dead.poll()
     while [await one.poll() for one in others] != [600.0, 600.0]:
         pass

@@ -33,7 +33,7 @@ _PAGE: Final = 100
 _PAUSE: Final = 600.0
 
 
-class SealableTexts(VaultStore, Protocol):
+class SignatureTexts(VaultStore, Protocol):
     """The verbs that are used here."""
 
     async def setting(self, name: str, default: str) -> str:
@@ -46,7 +46,7 @@ class SealableTexts(VaultStore, Protocol):
 class Signatures:
     """Stores the signature secrets of texts, and writes their names into the texts."""
 
-    def __init__(self, store: SealableTexts, secrets: SecretOpener, caller: Caller) -> None:
+    def __init__(self, store: SignatureTexts, secrets: SecretOpener, caller: Caller) -> None:
         self._store = store
         self._secrets = secrets
         self._caller = caller
@@ -112,12 +112,12 @@ class Signatures:
         return names[0]
 
 
-class SignatureSealing:
+class SignatureSecrets:
     """The poller that seals the plain secrets of older releases, some texts at a time, and then looks rarely."""
 
     name = "signatures"
 
-    def __init__(self, store: SealableTexts, secrets: SecretOpener) -> None:
+    def __init__(self, store: SignatureTexts, secrets: SecretOpener) -> None:
         self._store = store
         self._secrets = secrets
         self._kinds: list[TextKind] = []
