@@ -22,6 +22,7 @@ from alembic.script import ScriptDirectory
 
 from detent.clock import SystemClock
 from detent.errors import SchemaMismatch
+from detent.ids import new_id
 from detent.store.sql.schema import FIRST, OLDEST_CODE, StoredRevision, require_fit
 
 _FOLDER: Final = Path(__file__).parent
@@ -107,8 +108,6 @@ def _audited(migration: Migration, dialect: str) -> Migration:
     written once, also if the statement is repeated."""
     if migration.goal is None or migration.goal < _AUDIT_SINCE:
         return migration
-    from detent.ids import new_id  # takes long to load, and is needed for tables that exist only
-
     id_ = new_id()
     is_postgres = dialect == "postgresql"
     literal = f"'{UUID(bytes=id_)}'::uuid" if is_postgres else f"x'{id_.hex()}'"
