@@ -40,7 +40,7 @@ from detent.steps.templates.renderer import Renderer
 from detent.store.factory import open_store
 from detent.store.protocol import Store
 from detent.store.url import is_shared
-from detent.tenants.book import TenantBook
+from detent.tenants.registry import TenantRegistry
 from detent.triggers.commands import EngineTriggers
 from detent.vault.credential import CodeExchange
 from detent.vault.keys import load_vault
@@ -92,7 +92,7 @@ async def build_app(
     code_exchange: CodeExchange | None = None,
     migrate: bool = False,
     secrets: SecretOpener | None = None,
-    tenants: TenantBook | None = None,
+    tenants: TenantRegistry | None = None,
 ) -> AsyncIterator[App]:
     """Yield an app whose engine is started. Without `executors` it accepts starts, and other nodes run them.
     `templates` is the port through which its executors render documents, and `alerts` the one through which they raise
@@ -113,7 +113,7 @@ async def build_app(
         secrets.rows = store
         stack.push_async_callback(secrets.close)
         stack.callback(redact_logs(secrets.clean))
-        tenants = tenants or TenantBook()
+        tenants = tenants or TenantRegistry()
         engine = await _build_engine(settings, store, clock, base_url, tuning, executors, secrets)
         renderer = Renderer()
         stack.push_async_callback(renderer.close)
@@ -136,7 +136,7 @@ async def build_app(
 
 
 async def _begin_watches(
-    store: Store, tenants: TenantBook, secrets: SecretOpener, commands: EngineCommands, stack: AsyncExitStack
+    store: Store, tenants: TenantRegistry, secrets: SecretOpener, commands: EngineCommands, stack: AsyncExitStack
 ) -> None:
     """Learn the limits of tenants and their secrets, and go on watching what other processes change of them."""
     known = TenantWatch(store, tenants)
@@ -217,7 +217,7 @@ def _raise_with(commands: EngineCommands) -> RaiseAlert:
 
 
 def _build_commands(
-    settings: Settings, engine: Engine, renderer: Renderer, outside: _Outside, tenants: TenantBook
+    settings: Settings, engine: Engine, renderer: Renderer, outside: _Outside, tenants: TenantRegistry
 ) -> EngineCommands:
     """Build the commands. On a shared database an action that this node lacks is valid: another node may have it."""
     alone = not is_shared(settings.database_url)

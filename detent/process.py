@@ -57,7 +57,7 @@ from detent.steps.templates.action import TemplatePort, core_actions
 from detent.steps.user_code import ThreadPool
 from detent.store.protocol import Store
 from detent.store.url import is_shared, scheme
-from detent.tenants.book import TenantBook
+from detent.tenants.registry import TenantRegistry
 from detent.triggers.worker import TriggerWork
 from detent.vault.keys import load_vault
 from detent.vault.providers import build_providers
@@ -182,7 +182,7 @@ class _Ports:
     def __init__(self, connections: EnvironmentConnections, secrets: SecretOpener) -> None:
         self.connections = connections
         self.secrets = secrets
-        self.tenants = TenantBook()
+        self.tenants = TenantRegistry()
         self.definitions = _Definitions()
         self.reservations = Reservations(secrets=secrets)
         self.templates = TemplatePort()

@@ -55,7 +55,7 @@ from detent.engine.engine import Engine
 from detent.forms.compiled import Limits
 from detent.instant import Instant
 from detent.steps.templates.renderer import Renderer
-from detent.tenants.book import UNCONFINED, TenantBook
+from detent.tenants.registry import UNCONFINED, TenantRegistry
 from detent.vault.credential import CodeExchange
 from detent.vault.secrets import SecretOpener
 
@@ -133,7 +133,7 @@ class EngineCommands:
         source: ConnectorSource | None = None,
         code_exchange: CodeExchange | None = None,
         base_url: str = "",
-        tenants: TenantBook = UNCONFINED,
+        tenants: TenantRegistry = UNCONFINED,
     ) -> None:
         self._context = CommandContext(
             engine,
@@ -160,7 +160,7 @@ class EngineCommands:
         return self._context.passwords
 
     @property
-    def tenants(self) -> TenantBook:
+    def tenants(self) -> TenantRegistry:
         """Return what this process knows of tenants."""
         return self._context.tenants
 

@@ -23,7 +23,7 @@ from detent.forms.compiled import Limits
 from detent.instant import Instant
 from detent.steps.templates.renderer import Renderer
 from detent.store.rows import MessageKind
-from detent.tenants.book import UNCONFINED, TenantBook
+from detent.tenants.registry import UNCONFINED, TenantRegistry
 from detent.vault.credential import CodeExchange
 from detent.views.storage import StorageMeasure
 
@@ -54,7 +54,7 @@ class CommandContext:
         source: ConnectorSource | None = None,
         code_exchange: CodeExchange | None = None,
         base_url: str = "",
-        tenants: TenantBook = UNCONFINED,
+        tenants: TenantRegistry = UNCONFINED,
     ) -> None:
         self.engine = engine
         self.tenants = tenants

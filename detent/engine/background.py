@@ -24,7 +24,7 @@ from detent.store.rows import NO_ID, MessageKind
 from detent.store.rule_protocol import AlertStore
 from detent.store.secrets import SecretStore
 from detent.store.tenants import TenantStore
-from detent.tenants.book import UNCONFINED, TenantBook
+from detent.tenants.registry import UNCONFINED, TenantRegistry
 from detent.vault.secrets import SecretOpener
 
 
@@ -118,7 +118,7 @@ class Retention:
         alerts: int | None = None,
         audits: int | None = None,
         *,
-        tenants: TenantBook = UNCONFINED,
+        tenants: TenantRegistry = UNCONFINED,
     ) -> None:
         self._tenants = tenants
         self._store, self._clock, self._keep, self._letters = store, clock, tuple(keep), letters
@@ -368,7 +368,7 @@ class TenantWatch:
 
     name = "tenants"
 
-    def __init__(self, store: TenantSource, tenants: TenantBook) -> None:
+    def __init__(self, store: TenantSource, tenants: TenantRegistry) -> None:
         self._store = store
         self._tenants = tenants
         self._stamp: str | None = None

@@ -22,8 +22,8 @@ from detent.steps.output import encode_output
 from detent.steps.protocol import Needs
 from detent.steps.results import outcome_of, outcome_of_error
 from detent.steps.user_code import ThreadPool, failure_of, run_on_loop
-from detent.tenants.book import NOT_ALLOWED, UNCONFINED, TenantBook
 from detent.tenants.limits import INSTALLATION
+from detent.tenants.registry import NOT_ALLOWED, UNCONFINED, TenantRegistry
 
 _NOTHING: Final = Needs.NOTHING
 MISFIT: Final = "invalid_parameters"
@@ -59,7 +59,7 @@ class ActionExecutor:
         reservations: Reservations | None = None,
         services: ActionServices | None = None,
         processes: Processes | None = None,
-        tenants: TenantBook = UNCONFINED,
+        tenants: TenantRegistry = UNCONFINED,
     ) -> None:
         self._registry = registry
         self._data = data

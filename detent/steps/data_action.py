@@ -47,8 +47,8 @@ from detent.steps.errors import CredentialProblem
 from detent.steps.http.request import HttpRequest, SharedHeaders, acting_headers, build_prepared
 from detent.steps.http.response import HttpAnswer, ReceivedAnswer, encode_answer
 from detent.steps.http.step import HttpExecutor, failure_of_request
-from detent.tenants.book import NOT_ALLOWED, UNCONFINED, TenantBook
 from detent.tenants.limits import INSTALLATION
+from detent.tenants.registry import NOT_ALLOWED, UNCONFINED, TenantRegistry
 from detent.values.limits import BODY_LIMIT, PAGE_LIMIT
 
 #: How many compiled actions a node keeps.
@@ -102,7 +102,7 @@ class CatalogActions:
         load: Load,
         connections: EnvironmentConnections,
         stored: CredentialRequests | None = None,
-        tenants: TenantBook = UNCONFINED,
+        tenants: TenantRegistry = UNCONFINED,
     ) -> None:
         self._http = http
         self._load = load

@@ -37,8 +37,8 @@ from detent.steps.egress_addresses import (
     parse_rule,
 )
 from detent.steps.errors import EgressDenied
-from detent.tenants.book import UNCONFINED, TenantBook
 from detent.tenants.limits import INSTALLATION
+from detent.tenants.registry import UNCONFINED, TenantRegistry
 
 AddressInfo = tuple[int | socket.AddressFamily, int | socket.SocketKind, int, str, tuple[object, ...]]
 
@@ -143,7 +143,7 @@ class TenantEgress:
     """The policies of tenants: that of the installation, narrowed by what each tenant may reach. Tenants with the same
     list have the same policy, the same object."""
 
-    def __init__(self, policy: EgressPolicy, tenants: TenantBook = UNCONFINED) -> None:
+    def __init__(self, policy: EgressPolicy, tenants: TenantRegistry = UNCONFINED) -> None:
         self.policy = policy
         self._tenants = tenants
         self._narrowed = lru_cache(maxsize=_MOST_POLICIES)(self._narrow)

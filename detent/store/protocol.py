@@ -483,8 +483,9 @@ class TriggerStore(Protocol):
 
         With every other rule the transaction excludes all other firings of the trigger, and one that is being processed
         makes this one WAIT. With SKIP an open run of the trigger makes it SKIPPED (written as its end). With QUEUE an
-        open run or an older due firing makes it QUEUED: it is tried again a second later. It is SKIPPED instead if
-        `most_queued` are queued already. With CANCEL_PREVIOUS the open runs are returned with GO."""
+        open run or an older due firing makes it QUEUED: it is tried again within a second, the first in line
+        earlier (`pause`). GO lets the next in line be tried soon. It is SKIPPED instead if `most_queued` are queued
+        already. With CANCEL_PREVIOUS the open runs are returned with GO."""
 
     async def end_firing(
         self,

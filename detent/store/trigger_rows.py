@@ -5,6 +5,7 @@ A firing is durable before it has any effect. So if a node dies in between, any 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Final, NamedTuple
 
@@ -68,8 +69,9 @@ class FiringState(StrEnum):
 OPEN_FIRINGS: Final = frozenset({FiringState.DUE, FiringState.STARTING, FiringState.QUEUED})
 
 
-#: A queued firing is tried again after this many seconds.
-QUEUE_PAUSE: Final = 1
+#: A queued firing is tried again after at most so many seconds, and at least so many.
+QUEUE_PAUSE: Final = 1.0
+SHORTEST_PAUSE: Final = 0.05
 
 
 #: A firing is claimed or deferred for at most this long, in microseconds. A later time was written by a clock that has
@@ -142,7 +144,20 @@ class Verdict(StrEnum):
 
 
 class Turn(NamedTuple):
-    """The answer to `begin_firing`. `open_runs`: up to a thousand open runs of the same trigger; empty with ALLOW."""
+    """The answer to `begin_firing`. `open_runs`: up to a thousand open runs of the same trigger; empty with ALLOW.
+    `pause`: the first in a line is worth another try after so many seconds; zero if there is no line."""
 
     verdict: Verdict
     open_runs: tuple[bytes, ...] = ()
+    pause: float = 0.0
+
+
+def pause_in_line(runs: Sequence[bytes], now: int, *, is_first: bool) -> float:
+    """Return the seconds after which a queued firing is tried again.
+
+    The first in line waits for a part of the age of the run before it. So a line of short runs moves on quickly, and a
+    long run costs a try a second."""
+    if not runs or not is_first:
+        return QUEUE_PAUSE
+    begun = int.from_bytes(max(runs)[:6], "big") * 1_000  # an id begins with the milliseconds of its making
+    return min(QUEUE_PAUSE, max(SHORTEST_PAUSE, (now - begun) / 4_000_000))

@@ -74,7 +74,7 @@ class FiringIntake:
         until = asyncio.get_running_loop().time() + PATIENCE
         try:
             while firing.state in OPEN_FIRINGS:
-                verdict = await self._context.processor.process(firing)
+                verdict = (await self._context.processor.process(firing)).verdict
                 firing = await self._store.firing(firing.tenant, firing.id) or firing
                 if verdict is Verdict.QUEUED or asyncio.get_running_loop().time() >= until:
                     break

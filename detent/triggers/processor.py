@@ -20,7 +20,7 @@ from detent.observe.failpoints import reach
 from detent.run.start import StartRequest
 from detent.store.letters import LetterKind, NewLetter
 from detent.store.protocol import TriggerStore
-from detent.store.trigger_rows import FiringRow, FiringState, OverlapRule, TriggerRow, Verdict
+from detent.store.trigger_rows import FiringRow, FiringState, OverlapRule, TriggerRow, Turn, Verdict
 from detent.triggers import record
 from detent.triggers.record import FiringPayload, FiringReason, evaluate, reason, reason_of
 
@@ -48,27 +48,27 @@ class Processor:
         """Return the commands as the trigger of a firing."""
         return self._commands.for_caller(Caller(firing.tenant, f"trigger {show(TRIGGER, firing.trigger)}"))
 
-    async def process(self, firing: FiringRow) -> Verdict:
+    async def process(self, firing: FiringRow) -> Turn:
         """Process a firing if it is its turn. After GO, OVER or SKIPPED the firing has ended.
 
         Raise Unavailable or StoreError; the firing is then processed again later."""
         trigger = await self._store.trigger(firing.tenant, firing.trigger)
         if trigger is None:
             await self._end(firing, FiringState.REFUSED, reason(NotFound.code, "the trigger was deleted"))
-            return Verdict.OVER
+            return Turn(Verdict.OVER)
         overlap = OverlapRule(json.loads(trigger.config).get("overlap", OverlapRule.ALLOW))
         turn = await self._store.begin_firing(
             firing.tenant, firing.id, overlap=overlap, lease=LEASE, most_queued=MOST_QUEUED
         )
         if turn.verdict is not Verdict.GO:
-            return turn.verdict
+            return turn
         reach("after_turn")
         if await self._was_started(firing, overlap):
-            return Verdict.GO
+            return turn
         previous = turn.open_runs if overlap is OverlapRule.CANCEL_PREVIOUS else ()
         state, why, run = await self._decide(firing, trigger, previous)
         await self._end(firing, state, why, run)
-        return Verdict.GO
+        return turn
 
     async def _was_started(self, firing: FiringRow, overlap: OverlapRule) -> bool:
         """End a firing whose run was already started by another process. Return whether it was.

@@ -167,6 +167,7 @@ class Firings:
         self._room = asyncio.Semaphore(MOST)
         self._busy: dict[bytes, asyncio.Task[None]] = {}
         self._resting: dict[bytes, float] = {}
+        self.nudge: Callable[[], None] = _nothing  # ends the pause of the poller
 
     async def poll(self) -> float:
         while len(self._busy) >= MOST:
@@ -193,9 +194,11 @@ class Firings:
     async def _process(self, firing: FiringRow) -> None:
         try:
             async with self._room:
-                verdict = await self._processor.process(firing)
-            if verdict is Verdict.WAIT:
+                turn = await self._processor.process(firing)
+            if turn.verdict is Verdict.WAIT:
                 self._rest(firing, REST)
+            elif turn.pause:
+                self._rest(firing, turn.pause)
         except (StoreError, Unavailable) as error:
             emit("engine.error", where=self.name, error=error.message)
             self._rest(firing, REST_AFTER_TROUBLE)
@@ -214,6 +217,7 @@ class Firings:
 
     def _rest(self, firing: FiringRow, seconds: float) -> None:
         self._resting[firing.id] = self._clock.monotonic() + seconds
+        self.nudge()  # the poller may have decided on a longer pause before
 
     def _wake(self) -> None:
         now = self._clock.monotonic()
@@ -222,6 +226,10 @@ class Firings:
     def _rests(self) -> list[float]:
         now = self._clock.monotonic()
         return [max(0.01, until - now) for until in self._resting.values()]
+
+
+def _nothing() -> None:
+    pass
 
 
 class OldFirings:
@@ -245,6 +253,7 @@ class TriggerWork:
     ) -> None:
         self._firings = Firings(store, processor, now=now, clock=clock)
         self._processing = Polling(self._firings)
+        self._firings.nudge = self._processing.nudge
         schedules = Schedules(store, now=now, new_id=new_id, taken=self._processing.nudge)
         self._pollings = (self._processing, Polling(schedules), Polling(OldFirings(store, now=now)))
 

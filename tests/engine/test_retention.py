@@ -7,7 +7,7 @@ import pytest
 from detent.clock import SystemClock
 from detent.engine.background import Retention
 from detent.store.memory.store import MemoryStore
-from detent.tenants.book import TenantBook
+from detent.tenants.registry import TenantRegistry
 from tests.store.make import HOUR, Node, end, start
 
 DAY = 24 * HOUR
@@ -29,7 +29,7 @@ async def test_the_days_of_a_tenant_replace_those_of_the_installation(keep: tupl
             for (_, age), run in runs.items()
         ]
     )
-    tenants = TenantBook()
+    tenants = TenantRegistry()
     tenants.replace([(LONG, "long", '{"retention_days":100}'), (SHORT, "short", '{"retention_days":2}')])
     retention = Retention(store, SystemClock(), keep, tenants=tenants)
     while await retention.poll() < 1:

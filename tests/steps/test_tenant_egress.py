@@ -19,7 +19,7 @@ from detent.steps.actions import Registry
 from detent.steps.egress import EgressPolicy, TenantEgress
 from detent.steps.http.client import ActionServices
 from detent.steps.http.step import HttpExecutor
-from detent.tenants.book import TenantBook
+from detent.tenants.registry import TenantRegistry
 from tests.steps.calls import attempt, call_of, done, failed
 from tests.steps.listeners import FakeDns, website
 
@@ -27,16 +27,16 @@ OWN = 2
 OTHER = 3
 
 
-def book(**limits: Any) -> TenantBook:
+def book(**limits: Any) -> TenantRegistry:
     """The tenant 2 with these limits."""
-    made = TenantBook()
+    made = TenantRegistry()
     made.replace([(OWN, "shop", msgspec.json.encode(limits).decode())])
     return made
 
 
 def why(allow: list[str], only: list[str] | None, host: str, *, tenant: int = OWN, port: int = 443) -> str | None:
     """Why a tenant with this list may not reach an address or a name of 93.184.215.14."""
-    tenants = TenantBook() if only is None else book(egress=only)
+    tenants = TenantRegistry() if only is None else book(egress=only)
     policy = TenantEgress(EgressPolicy.from_texts(allow), tenants).of(tenant)
     is_address = host[0].isdigit()
     address = ip_address(host if is_address else "93.184.215.14")

@@ -9,7 +9,16 @@ from detent.ids import new_id
 from detent.instant import SECOND
 from detent.store.protocol import Store
 from detent.store.rows import SavedVersion
-from detent.store.trigger_rows import FiringRow, FiringState, NewTrigger, OverlapRule, Turn, Verdict
+from detent.store.trigger_rows import (
+    QUEUE_PAUSE,
+    SHORTEST_PAUSE,
+    FiringRow,
+    FiringState,
+    NewTrigger,
+    OverlapRule,
+    Turn,
+    Verdict,
+)
 from tests.store.make import HOUR, NOON, Node, end, firing, start, trigger, version
 
 LONG_AGO = NOON - 5000 * HOUR
@@ -213,6 +222,23 @@ async def test_a_full_queue_skips_what_comes(store: Store, most: int) -> None:
     assert (await row_of(store, ids[-1])).message == "too many are queued already"
     for id_ in ids[:-1]:
         assert await verdict(store, id_, OverlapRule.QUEUE, most_queued=most) is Verdict.QUEUED
+
+
+async def test_the_first_in_line_is_tried_soon_and_one_that_goes_calls_the_next(store: Store) -> None:
+    node, of, run = await with_an_open_run(store)
+    first, second, third = [await fired(store, of, due_at=LONG_AGO + number) for number in range(3)]
+    turns = [await begin(store, id_, OverlapRule.QUEUE) for id_ in (first, second, third)]
+    assert [turn.verdict for turn in turns] == [Verdict.QUEUED] * 3
+    assert SHORTEST_PAUSE <= turns[0].pause <= QUEUE_PAUSE
+    assert [turn.pause for turn in turns[1:]] == [0, 0]
+    await node.flush(ends=[end(run)])
+    later = [(await row_of(store, id_)).until for id_ in (second, third)]
+    assert await begin(store, first, OverlapRule.QUEUE) == Turn(Verdict.GO, (), SHORTEST_PAUSE)
+    called, waits = [await row_of(store, id_) for id_ in (second, third)]
+    assert called.state == waits.state == FiringState.QUEUED
+    assert called.until is not None
+    assert called.until <= await store.now() + SHORTEST_PAUSE * SECOND
+    assert waits.until == later[1], "only the next one is called"
 
 
 @pytest.mark.parametrize("overlap", [OverlapRule.SKIP, OverlapRule.QUEUE, OverlapRule.CANCEL_PREVIOUS])

@@ -14,7 +14,7 @@ from detent.store.trigger_rows import FiringRow
 from detent.triggers import record
 from detent.triggers.processor import LEASE
 from detent.triggers.worker import FIRINGS_KEPT, OldFirings
-from tests.triggers.world import World, sent, virtual, world
+from tests.triggers.world import MINUTE, World, sent, virtual, world
 
 SCHEMA = {"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}}}
 
@@ -321,3 +321,17 @@ async def test_old_firings_are_forgotten_and_young_and_open_ones_kept() -> None:
         assert here.states() == ["started", "queued"]
         await OldFirings(here.rig.store, now=lambda: later + 1_000_000).poll()
         assert here.states() == ["queued"]
+
+
+@virtual
+async def test_a_backfill_in_a_queue_moves_on_when_the_run_before_has_ended() -> None:
+    count = 40
+    async with world() as here:
+        await here.node()
+        await here.save()
+        trigger = await here.trigger("cron", cron_expression="* * * * *", overlap="queue")
+        last = here.now() // MINUTE * MINUTE
+        await here.commands().firings.backfill(trigger, last - (count - 1) * MINUTE, last, dry_run=False)
+        took = await here.until(lambda: here.states().count("started") >= count, within=600)
+        assert took < count * 0.2, "in virtual seconds: each of these runs takes a moment"
+        assert [row.slot for row in here.fired()[:count]] == sorted(row.slot or 0 for row in here.fired()[:count])

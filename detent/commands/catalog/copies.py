@@ -16,8 +16,8 @@ from detent.graph import codec
 from detent.ids import WORKFLOW, InvalidId, NewId, parse
 from detent.store.protocol import Store
 from detent.store.rows import NewVersion, WorkflowRow
-from detent.tenants.book import TenantBook
 from detent.tenants.limits import INSTALLATION, WORKFLOW_PREFIX
+from detent.tenants.registry import TenantRegistry
 
 _AUTHOR: Final = "detent"
 _MOST_KNOWN: Final = 10_000
@@ -26,7 +26,7 @@ _MOST_KNOWN: Final = 10_000
 class CodeWorkflows:
     """Finds startable workflows of tenants, and makes the copies of those that are code."""
 
-    def __init__(self, store: Store, workflows: WorkflowCache, tenants: TenantBook, new_id: NewId) -> None:
+    def __init__(self, store: Store, workflows: WorkflowCache, tenants: TenantRegistry, new_id: NewId) -> None:
         self._store = store
         self._workflows = workflows
         self._tenants = tenants

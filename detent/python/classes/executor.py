@@ -22,8 +22,8 @@ from detent.run.outcomes import Fail, Outcome, Pause, Reattempt, StepError
 from detent.steps.protocol import Needs
 from detent.steps.secret_calls import CodeSecrets
 from detent.steps.user_code import CommitGuard, ThreadPool, is_cancelled, run_on_loop
-from detent.tenants.book import NOT_ALLOWED, UNCONFINED, TenantBook
 from detent.tenants.limits import INSTALLATION
+from detent.tenants.registry import NOT_ALLOWED, UNCONFINED, TenantRegistry
 from detent.vault.secrets import SecretOpener
 
 WALL: Final = SystemClock().wall
@@ -50,7 +50,7 @@ class ClassExecutor:
         pool: ThreadPool | None = None,
         now: Callable[[], Instant] = WALL,
         transactions: StepTransactions | None = None,
-        tenants: TenantBook = UNCONFINED,
+        tenants: TenantRegistry = UNCONFINED,
         secrets: SecretOpener | None = None,
     ) -> None:
         self._find = registry.find

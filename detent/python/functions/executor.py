@@ -36,8 +36,8 @@ from detent.steps.links import done_with
 from detent.steps.output import encode_output
 from detent.steps.protocol import Needs
 from detent.steps.user_code import error_message, exception_detail, failure_of
-from detent.tenants.book import NOT_ALLOWED, UNCONFINED, TenantBook
 from detent.tenants.limits import INSTALLATION
+from detent.tenants.registry import NOT_ALLOWED, UNCONFINED, TenantRegistry
 from detent.values.fields import Fields, Problems
 
 # A durable function starts another run, or itself again, with the name of a workflow and its arguments.
@@ -89,7 +89,7 @@ class FunctionExecutor:
         heroes: Heroes = all_heroes,
         steps: StepRunner | None = None,
         strict: bool = False,
-        tenants: TenantBook = UNCONFINED,
+        tenants: TenantRegistry = UNCONFINED,
     ) -> None:
         self._tenants = tenants
         self._clock, self._registry, self._heroes = clock, registry, heroes

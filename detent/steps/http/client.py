@@ -20,8 +20,8 @@ from detent.catalog.connections import EnvironmentConnections, NamedConnection
 from detent.steps.egress import EgressGuard, EgressPolicy, TenantEgress
 from detent.steps.errors import Permanent
 from detent.steps.http.step import HttpSettings, SessionPool
-from detent.tenants.book import NOT_ALLOWED, UNCONFINED, TenantBook
 from detent.tenants.limits import CONNECTION_PREFIX
+from detent.tenants.registry import NOT_ALLOWED, UNCONFINED, TenantRegistry
 from detent.vault.secrets import SecretOpener
 
 REQUEST_SECONDS: Final = 30.0
@@ -99,7 +99,7 @@ class ActionServices:
         connections: EnvironmentConnections | None = None,
         resolver: AbstractResolver | None = None,
         secrets: SecretOpener | None = None,
-        tenants: TenantBook = UNCONFINED,
+        tenants: TenantRegistry = UNCONFINED,
     ) -> None:
         self.secrets = secrets
         self.connections = connections or EnvironmentConnections()

@@ -19,7 +19,7 @@ from detent.steps.egress import EgressPolicy
 from detent.steps.http.request import build_prepared
 from detent.steps.http.response import HttpAnswer
 from detent.steps.http.step import HttpExecutor, HttpSettings, failure_of_request, tls_context
-from detent.tenants.book import UNCONFINED, TenantBook
+from detent.tenants.registry import UNCONFINED, TenantRegistry
 from detent.values.limits import IMPORT_LIMIT
 from detent.vault.secrets import UNAVAILABLE, SecretUnavailable
 
@@ -57,7 +57,7 @@ class HttpSource:
     """A ConnectorSource that sends requests as steps do, behind the egress guard."""
 
     def __init__(
-        self, policy: EgressPolicy, settings: HttpSettings | None = None, tenants: TenantBook = UNCONFINED
+        self, policy: EgressPolicy, settings: HttpSettings | None = None, tenants: TenantRegistry = UNCONFINED
     ) -> None:
         self._policy = policy
         self._settings = settings

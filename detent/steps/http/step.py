@@ -32,7 +32,7 @@ from detent.steps.errors import CredentialProblem, EgressDenied
 from detent.steps.http.request import FOLLOWING_METHODS, HttpRequest, InvalidHttpRequest, build_request
 from detent.steps.http.response import NO_ANSWER, BadAnswer, ReceivedAnswer, outcome_of, read_answer
 from detent.steps.protocol import Needs
-from detent.tenants.book import UNCONFINED, TenantBook
+from detent.tenants.registry import UNCONFINED, TenantRegistry
 from detent.values.limits import BODY_LIMIT
 from detent.vault.hosts import HostRules, rule_of
 
@@ -239,7 +239,7 @@ class HttpExecutor:
         *,
         wall: Callable[[], Instant] | None = None,
         resolver: AbstractResolver | None = None,
-        tenants: TenantBook = UNCONFINED,
+        tenants: TenantRegistry = UNCONFINED,
     ) -> None:
         self._settings = settings or HttpSettings()
         self.wall = wall or SystemClock().wall

@@ -27,8 +27,8 @@ from detent.steps.actions import Action, Isolation
 from detent.steps.egress import EgressPolicy
 from detent.steps.isolation import frames
 from detent.steps.live_attempt import LiveAttempt
-from detent.tenants.book import UNCONFINED, TenantBook
 from detent.tenants.limits import INSTALLATION
+from detent.tenants.registry import UNCONFINED, TenantRegistry
 
 #: How many processes of attempts a node has at once.
 MOST_ATTEMPTS: Final = 16
@@ -220,7 +220,7 @@ class Processes:
         self,
         modules: Callable[[], Iterable[str]],
         policy: EgressPolicy | None = None,
-        tenants: TenantBook = UNCONFINED,
+        tenants: TenantRegistry = UNCONFINED,
     ) -> None:
         self._modules = modules
         self._policy = policy or EgressPolicy()

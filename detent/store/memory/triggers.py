@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from detent.instant import SECOND, micros
+from detent.instant import micros
 from detent.store.letters import NewLetter
 from detent.store.memory.tables import MemoryTables, StoredTrigger
 from detent.store.trigger_rows import (
     OPEN_FIRINGS,
-    QUEUE_PAUSE,
+    SHORTEST_PAUSE,
     FiringRow,
     FiringState,
     NewFiring,
@@ -19,6 +19,7 @@ from detent.store.trigger_rows import (
     Turn,
     Verdict,
     is_left_alone,
+    pause_in_line,
 )
 
 
@@ -175,30 +176,39 @@ class MemoryTriggers(MemoryTables):
             return Turn(Verdict.WAIT)
         runs = () if overlap is OverlapRule.ALLOW else self._open_runs(row.trigger)
         if overlap is not OverlapRule.ALLOW and not is_mine_to_finish:
-            verdict = self._verdict(row, overlap, bool(runs), most_queued, now)
-            if verdict is not Verdict.GO:
-                return Turn(verdict, runs)
+            turn = self._turn(row, overlap, runs, most_queued, now)
+            if turn.verdict is not Verdict.GO:
+                return turn
         self.fired[firing] = row._replace(state=FiringState.STARTING, until=now + micros(lease))
+        if overlap is OverlapRule.QUEUE and self._hurry_next(row, now):
+            return Turn(Verdict.GO, runs, SHORTEST_PAUSE)
         return Turn(Verdict.GO, runs)
 
-    def _verdict(self, row: FiringRow, overlap: OverlapRule, is_busy: bool, most_queued: int, now: int) -> Verdict:
+    def _hurry_next(self, row: FiringRow, now: int) -> bool:
+        """Let the next in line be tried soon. Return whether there is one."""
+        line = [o for o in self.fired.values() if o.trigger == row.trigger and o.state == FiringState.QUEUED]
+        following = min((o for o in line if o.id != row.id), key=lambda o: (o.due_at, o.id), default=None)
+        if following is not None:
+            self.fired[following.id] = following._replace(until=now + micros(SHORTEST_PAUSE), message=None)
+        return following is not None
+
+    def _turn(self, row: FiringRow, overlap: OverlapRule, runs: tuple[bytes, ...], most_queued: int, now: int) -> Turn:
         others = [o for o in self.fired.values() if o.trigger == row.trigger and o.id != row.id]
         if any(o.state == FiringState.STARTING for o in others):
-            return Verdict.WAIT
+            return Turn(Verdict.WAIT, runs)
         older = overlap is OverlapRule.QUEUE and any(
             o.state in OPEN_FIRINGS and (o.due_at, o.id) < (row.due_at, row.id) and o.due_at <= now for o in others
         )
-        if not is_busy and not older:
-            return Verdict.GO
-        if overlap is OverlapRule.CANCEL_PREVIOUS:
-            return Verdict.GO
+        if overlap is OverlapRule.CANCEL_PREVIOUS or not (runs or older):
+            return Turn(Verdict.GO, runs)
         queued = sum(o.state == FiringState.QUEUED for o in others)
         if overlap is OverlapRule.QUEUE and (row.state == FiringState.QUEUED or queued < most_queued):
-            self.fired[row.id] = row._replace(state=FiringState.QUEUED, until=now + QUEUE_PAUSE * SECOND)
-            return Verdict.QUEUED
+            pause = pause_in_line(runs, now, is_first=not older)
+            self.fired[row.id] = row._replace(state=FiringState.QUEUED, until=now + micros(pause))
+            return Turn(Verdict.QUEUED, runs, 0.0 if older else pause)
         message = "the run before has not ended" if overlap is OverlapRule.SKIP else "too many are queued already"
         self.fired[row.id] = row._replace(state=FiringState.SKIPPED, message=message)
-        return Verdict.SKIPPED
+        return Turn(Verdict.SKIPPED, runs)
 
     def _open_runs(self, trigger: bytes) -> tuple[bytes, ...]:
         return tuple(row.new.id for row in self.table.values() if row.new.fired_by == trigger and row.is_open())

@@ -31,7 +31,7 @@ from detent.store.sql.schema import code_offered
 from detent.store.sql.statements import timeline
 from detent.store.trigger_rows import (
     FARTHEST,
-    QUEUE_PAUSE,
+    SHORTEST_PAUSE,
     FiringRow,
     FiringState,
     NewFiring,
@@ -41,6 +41,7 @@ from detent.store.trigger_rows import (
     Turn,
     Verdict,
     is_left_alone,
+    pause_in_line,
 )
 
 # Triggers and firings, the same on every SQL database.
@@ -242,36 +243,42 @@ def _begin(place: Values, overlap: OverlapRule, now: int, until: int, most_queue
     runs: tuple[bytes, ...] = ()
     if not is_alone:
         asked = {**place, "trigger": trigger, "due_at": due_at, "now": now, "state": state}
-        verdict, runs = yield from _verdict(asked, overlap, most_queued, is_mine_to_finish)
-        if verdict is not Verdict.GO:
-            return Turn(verdict, runs)
+        turn = yield from _turn(asked, overlap, most_queued, is_mine_to_finish)
+        if turn.verdict is not Verdict.GO:
+            return turn
+        runs = turn.open_runs
+        if overlap is OverlapRule.QUEUE:
+            following = yield statements.OTHERS_QUEUED, {**asked, "limit": 1}
+            if following:  # it is the first in line now
+                soon = now + round(SHORTEST_PAUSE * SECOND)
+                yield statements.SET_FIRING, _set({**place, "firing": following[0][1]}, FiringState.QUEUED, soon)
+                yield statements.SET_FIRING, _set(place, FiringState.STARTING, until)
+                return Turn(Verdict.GO, runs, SHORTEST_PAUSE)
     yield statements.SET_FIRING, _set(place, FiringState.STARTING, until)
     return Turn(Verdict.GO, runs)
 
 
-def _verdict(
-    asked: dict[str, Any], overlap: OverlapRule, most_queued: int, is_mine_to_finish: bool
-) -> Script[tuple[Verdict, tuple[bytes, ...]]]:
+def _turn(asked: dict[str, Any], overlap: OverlapRule, most_queued: int, is_mine_to_finish: bool) -> Script[Turn]:
     starting = yield statements.OTHERS_STARTING, {**asked, "limit": 1}
     # Read after OTHERS_STARTING: a firing that ended since that read has left its run, which is visible here.
     rows = yield statements.OPEN_RUNS, {**asked, "limit": MOST_OPEN_RUNS}
     runs = tuple(row[0] for row in rows)
     if is_mine_to_finish:
-        return Verdict.GO, runs
+        return Turn(Verdict.GO, runs)
     if starting:
-        return Verdict.WAIT, runs
+        return Turn(Verdict.WAIT, runs)
     has_older = overlap is OverlapRule.QUEUE and (yield from _has_older(asked))
     if overlap is OverlapRule.CANCEL_PREVIOUS or not (runs or has_older):
-        return Verdict.GO, runs
+        return Turn(Verdict.GO, runs)
     if overlap is OverlapRule.QUEUE:
         queued = yield statements.OTHERS_QUEUED, {**asked, "limit": most_queued}
         if asked["state"] == FiringState.QUEUED or len(queued) < most_queued:
-            pause = asked["now"] + QUEUE_PAUSE * SECOND
-            yield statements.SET_FIRING, _set(asked, FiringState.QUEUED, pause)
-            return Verdict.QUEUED, runs
+            pause = pause_in_line(runs, asked["now"], is_first=not has_older)
+            yield statements.SET_FIRING, _set(asked, FiringState.QUEUED, asked["now"] + round(pause * SECOND))
+            return Turn(Verdict.QUEUED, runs, 0.0 if has_older else pause)
     message = "the run before has not ended" if overlap is OverlapRule.SKIP else "too many are queued already"
     yield statements.SET_FIRING, _set(asked, FiringState.SKIPPED, None, message)
-    return Verdict.SKIPPED, runs
+    return Turn(Verdict.SKIPPED, runs)
 
 
 def _has_older(asked: dict[str, Any]) -> Script[bool]:

@@ -24,7 +24,7 @@ class KnownTenant(NamedTuple):
     limits: TenantLimits
 
 
-class TenantBook:
+class TenantRegistry:
     """The limits of tenants. Another thread may read it while it is replaced."""
 
     def __init__(self) -> None:
@@ -65,11 +65,11 @@ class TenantBook:
         return [(id_, days) for id_, days in found if days is not None]
 
 
-class _Unconfined(TenantBook):
+class _Unconfined(TenantRegistry):
     """Confines no tenant: for executors that run without a store, as in tests of users."""
 
     def is_confined(self, tenant: int) -> bool:
         return False
 
 
-UNCONFINED: Final[TenantBook] = _Unconfined()
+UNCONFINED: Final[TenantRegistry] = _Unconfined()
