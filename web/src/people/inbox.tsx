@@ -32,7 +32,8 @@ export default function Inbox() {
   const pages = useInfiniteQuery(waitsQuery());
   const { data, error, refetch } = pages;
   const waits = useMemo(() => data?.pages.flatMap((page) => page.data) ?? [], [data]);
-  if (error) return <Failure error={error} what="The inbox could not be read" onRetry={() => void refetch()} />;
+  // What is there stays when it cannot be read again: a person may be writing an answer.
+  if (!data && error) return <Failure error={error} what="The inbox could not be read" onRetry={() => void refetch()} />;
   if (!data) return <Waiting what="The inbox is loading" />;
   if (waits.length === 0) {
     return (
