@@ -163,7 +163,7 @@ async def kept_order(run: Run) -> list[Any]:
             await run.child(kept_slow_kid)
     except TimeoutError:
         found.append("late")
-    naps: list[asyncio.Future[Any]] = [run.step(nap, 0.6), run.step(nap, 0.2), run.child(kept_kid, 1), run.sleep(0.4)]
+    naps: list[asyncio.Future[Any]] = [run.step(nap, 2.0), run.step(nap, 0.2), run.child(kept_kid, 1), run.sleep(1.1)]
     found += [await one for one in asyncio.as_completed(naps)]
     await run.sleep(1)
     return found
