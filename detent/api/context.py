@@ -61,19 +61,19 @@ class ApiContext:
     cookies: Cookies = Cookies(is_secure=False)  # noqa: RUF009 - it is frozen
     guesses: Throttle = field(default_factory=Throttle)
     forgeries: Throttle = field(default_factory=Throttle)
-    _bound: dict[Caller, CallerCommands] = field(default_factory=dict)
+    _bound: dict[int, CallerCommands] = field(default_factory=dict)
     _hubs: dict[int, LiveHub] = field(default_factory=dict)
 
     def bound(self, caller: Caller) -> CallerCommands:
         """Return the commands of a caller. Those of the last callers are kept."""
-        found = self._bound.get(caller)
-        if found is None:
+        found = self._bound.get(id(caller))  # the authenticator returns the same object until it forgets
+        if found is None or found.caller is not caller:
             if len(self._bound) >= _MOST_CALLERS:
                 self._bound.clear()
             found = CallerCommands(
                 caller, self.engine_commands.for_caller(caller), self.engine_triggers.for_caller(caller)
             )
-            self._bound[caller] = found
+            self._bound[id(caller)] = found
         return found
 
     def live(self, tenant: int) -> LiveHub:

@@ -121,15 +121,26 @@ class RequestAuthenticator:
         self._sessions = sessions
         self._cookie = cookie
         self._cache: dict[Credentials, _Cached] = {}
+        #: The same by the Authorization header alone, which most requests have: it is not parsed again.
+        self._bearers: dict[bytes, _Cached] = {}
         self._used: dict[str, Instant] = {}
         self._generation = 0
 
     def known(self, headers: Headers) -> Caller | None:
-        credentials = read_credentials(headers, self._cookie)
-        if credentials == _NONE:
-            return self._loose
-        found = self._cache.get(credentials)
-        return found.caller if found is not None and self._clock.monotonic() < found.until else None
+        header = _only_bearer(headers)
+        found = None if header is None else self._bearers.get(header)
+        if found is None:
+            credentials = read_credentials(headers, self._cookie)
+            if credentials == _NONE:
+                return self._loose
+            found = self._cache.get(credentials)
+            if found is None:
+                return None
+            if header is not None:
+                if len(self._bearers) >= _MOST_CACHED:
+                    self._bearers.clear()
+                self._bearers[header] = found
+        return found.caller if self._clock.monotonic() < found.until else None
 
     async def identify(self, headers: Headers) -> Caller:
         credentials = read_credentials(headers, self._cookie)
@@ -213,6 +224,7 @@ class RequestAuthenticator:
     def _remember(self, credentials: Credentials, identified: Identified) -> None:
         if len(self._cache) >= _MOST_CACHED:
             self._cache.clear()
+        self._bearers.clear()
         seconds = CACHED
         if identified.until is not None:
             seconds = min(CACHED, (identified.until - self._now()) / SECOND)
@@ -222,6 +234,7 @@ class RequestAuthenticator:
         """Forget every cached identity, because something that identities are made of has changed."""
         self._generation += 1
         self._cache.clear()
+        self._bearers.clear()
 
 
 class IdentityWatch:
@@ -246,6 +259,19 @@ class IdentityWatch:
 _NONE: Final = Credentials(None, None)
 #: No token is this text.
 _AMBIGUOUS: Final = Credentials("", None)
+
+
+def _only_bearer(headers: Headers) -> bytes | None:
+    """Return the Authorization header if it is the only header that may have credentials, else `None`."""
+    found = None
+    for name, value in headers:
+        if name == _AUTHORIZATION:
+            if found is not None:
+                return None
+            found = value
+        elif name == _COOKIE and b"detent=" in value:
+            return None
+    return found
 
 
 def read_credentials(headers: Headers, name_of_cookie: str) -> Credentials:

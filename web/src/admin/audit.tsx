@@ -9,7 +9,7 @@ import { CopyButton } from "../parts/copy";
 import { SelectField, TextField } from "../parts/field";
 import { JsonBox } from "../parts/json/box";
 import { List, type ListHandle } from "../parts/list/list";
-import { Empty, Failure, Waiting } from "../parts/states";
+import { Empty, Failure, isLost, Waiting } from "../parts/states";
 import { Status } from "../parts/status";
 import { Time } from "../parts/time";
 import { useKeys } from "../shell/keys";
@@ -45,7 +45,7 @@ export default function Audit() {
           Export
         </a>
       </div>
-      {error ? (
+      {isLost(error, data) ? (
         <Failure error={error} what="The audit could not be read" onRetry={() => void refetch()} />
       ) : !data ? (
         <Waiting what="The audit is loading" />

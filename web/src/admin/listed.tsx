@@ -3,7 +3,7 @@ import { type InfiniteData, type UseInfiniteQueryResult, useQueryClient } from "
 import type { ReactNode } from "react";
 import type { Page } from "../api/documents";
 import { Button } from "../parts/button";
-import { Failure, Waiting } from "../parts/states";
+import { Failure, isLost, Waiting } from "../parts/states";
 import table from "../parts/table.module.css";
 import styles from "./admin.module.css";
 
@@ -25,7 +25,7 @@ interface Props<T> {
 
 export function Listed<T>({ pages, what, heads, idOf, cells, verbs, empty, isPale }: Props<T>) {
   const { data, error, refetch } = pages;
-  if (error) return <Failure error={error} what={`The ${what} could not be listed`} onRetry={() => void refetch()} />;
+  if (isLost(error, data)) return <Failure error={error} what={`The ${what} could not be listed`} onRetry={() => void refetch()} />;
   if (!data) return <Waiting what={`The ${what} are loading`} />;
   const rows = data.pages.flatMap((page) => page.data);
   if (rows.length === 0) return empty;

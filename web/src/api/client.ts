@@ -89,3 +89,8 @@ export function saying(error: unknown): string {
 export function isMissing(error: unknown): boolean {
   return error instanceof DetentError && (error.status === 404 || error.status === 405);
 }
+
+/** Whether the server refuses the request itself, so that asking again would not help. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof DetentError && error.status >= 400 && error.status < 500 && error.status !== 429;
+}

@@ -13,7 +13,7 @@ import { Crumbs } from "../parts/crumbs";
 import { Fact, Facts } from "../parts/facts";
 import { Notice } from "../parts/notice";
 import { SchemaTable } from "../parts/schema/table";
-import { Empty, Failure, Waiting } from "../parts/states";
+import { Empty, Failure, isLost, Waiting } from "../parts/states";
 import { Status } from "../parts/status";
 import { Time } from "../parts/time";
 import { toast } from "../parts/toast";
@@ -41,7 +41,7 @@ export default function ActionPage({ params }: { params: Record<string, string |
       </Empty>
     );
   }
-  if (error) return <Failure error={error} what={`The action ${id} could not be shown`} onRetry={() => void refetch()} />;
+  if (isLost(error, data)) return <Failure error={error} what={`The action ${id} could not be shown`} onRetry={() => void refetch()} />;
   if (!data) return <Waiting what="The action is loading" />;
   return <Found action={data} />;
 }

@@ -7,7 +7,7 @@ import { type Action, type ActionFacets, type ActionFilter, actionsQuery, facets
 import { count } from "../look/numbers";
 import { SelectField } from "../parts/field";
 import { List, type ListHandle } from "../parts/list/list";
-import { Empty, Failure, Snippet, Waiting } from "../parts/states";
+import { Empty, Failure, isLost, Snippet, Waiting } from "../parts/states";
 import { Status } from "../parts/status";
 import { useKeys } from "../shell/keys";
 import { useNarrow } from "../shell/narrow";
@@ -50,7 +50,7 @@ export function Actions({ only = "" }: { only?: string }) {
         {!only && <Choice name="category" word="Category" all="All categories" values={facets.data?.categories} />}
         {!only && <Choice name="tag" word="Tag" all="All tags" values={facets.data?.tags} />}
       </div>
-      {error ? (
+      {isLost(error, data) ? (
         <Failure error={error} what="The actions could not be listed" onRetry={() => void refetch()} />
       ) : !data ? (
         <Waiting what="The actions are loading" />

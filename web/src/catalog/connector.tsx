@@ -10,7 +10,7 @@ import { ActDialog, useActing } from "../parts/act";
 import { Button, LinkButton } from "../parts/button";
 import { Crumbs } from "../parts/crumbs";
 import { Fact, Facts } from "../parts/facts";
-import { Empty, Failure, Waiting } from "../parts/states";
+import { Empty, Failure, isLost, Waiting } from "../parts/states";
 import { Status } from "../parts/status";
 import { Time } from "../parts/time";
 import { toast } from "../parts/toast";
@@ -30,7 +30,7 @@ export default function ConnectorPage({ params }: { params: Record<string, strin
       </Empty>
     );
   }
-  if (error) return <Failure error={error} what={`The connector ${id} could not be shown`} onRetry={() => void refetch()} />;
+  if (isLost(error, data)) return <Failure error={error} what={`The connector ${id} could not be shown`} onRetry={() => void refetch()} />;
   if (!data) return <Waiting what="The connector is loading" />;
   return (
     <div className={styles["page"]}>

@@ -5,7 +5,7 @@ import { connectorsQuery, facetsQuery } from "../api/catalog";
 import { count } from "../look/numbers";
 import { Button } from "../parts/button";
 import { TextField } from "../parts/field";
-import { Empty, Failure, Snippet, Waiting } from "../parts/states";
+import { Empty, Failure, isLost, Snippet, Waiting } from "../parts/states";
 import { Status } from "../parts/status";
 import table from "../parts/table.module.css";
 import { usePlace } from "../shell/place";
@@ -21,7 +21,7 @@ export function Connectors() {
   const actions = new Map(facets.data?.connectors.map((one) => [one.value, one.count]));
   const all = data?.pages.flatMap((page) => page.data) ?? [];
   const rows = all.filter((one) => `${one.id} ${one.display_name} ${one.description}`.toLowerCase().includes(wanted));
-  if (error) return <Failure error={error} what="The connectors could not be listed" onRetry={() => void refetch()} />;
+  if (isLost(error, data)) return <Failure error={error} what="The connectors could not be listed" onRetry={() => void refetch()} />;
   if (!data) return <Waiting what="The connectors are loading" />;
   if (all.length === 0) {
     return (

@@ -14,7 +14,7 @@ import { SelectField, TextField } from "../parts/field";
 import { JsonBox } from "../parts/json/box";
 import { List, type ListHandle } from "../parts/list/list";
 import { Notice } from "../parts/notice";
-import { Empty, Failure, Snippet, Waiting } from "../parts/states";
+import { Empty, Failure, isLost, Snippet, Waiting } from "../parts/states";
 import { Status } from "../parts/status";
 import { Time } from "../parts/time";
 import { toast } from "../parts/toast";
@@ -63,7 +63,7 @@ export default function DeadLetters() {
           </div>
         )}
       </div>
-      {error ? (
+      {isLost(error, data) ? (
         <Failure error={error} what="The dead letters could not be listed" onRetry={() => void refetch()} />
       ) : !data ? (
         <Waiting what="The dead letters are loading" />

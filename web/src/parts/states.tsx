@@ -1,7 +1,7 @@
 /** What a view shows when there is nothing, or when it could not be had. */
 import { RotateCw } from "lucide-react";
 import type { ReactNode } from "react";
-import { saying } from "../api/client";
+import { isRefusal, saying } from "../api/client";
 import { Button } from "./button";
 import styles from "./states.module.css";
 
@@ -29,6 +29,12 @@ export function Failure({ error, what, onRetry }: { error: unknown; what: string
       )}
     </div>
   );
+}
+
+/** Whether a view has nothing to show. What it has stays while the server cannot be reached; a refusal takes it away. */
+export function isLost(error: unknown, data: unknown): boolean {
+  if (!error) return false;
+  return data === undefined || isRefusal(error);
 }
 
 /** Waits without a word: after a moment a screen reader hears it. */

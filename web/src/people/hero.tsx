@@ -13,7 +13,7 @@ import { exact, moment, span } from "../look/time";
 import { Button } from "../parts/button";
 import { CopyButton } from "../parts/copy";
 import { Crumbs } from "../parts/crumbs";
-import { Empty, Failure, Snippet, Waiting } from "../parts/states";
+import { Empty, Failure, isLost, Snippet, Waiting } from "../parts/states";
 import { Tick } from "../parts/field";
 import { usePlace } from "../shell/place";
 import { useClock } from "../shell/preferences";
@@ -32,7 +32,7 @@ export default function Hero({ params }: { params: Record<string, string | undef
   ]);
   const runs = useInfiniteQuery(runsQuery({ hero }));
   const { data, error, refetch } = runs;
-  if (error) return <Failure error={error} what={`The runs about ${type} ${id} could not be listed`} onRetry={() => void refetch()} />;
+  if (isLost(error, data)) return <Failure error={error} what={`The runs about ${type} ${id} could not be listed`} onRetry={() => void refetch()} />;
   if (!data) return <Waiting what="The runs are loading" />;
   const rows = data.pages.flatMap((page) => page.data);
   if (rows.length === 0) {
@@ -75,7 +75,7 @@ function Timeline({ hero }: { hero: string }) {
   const all = place.get("entries") === "all";
   const timeline = useInfiniteQuery(heroTimelineQuery(hero));
   const { data, error, refetch } = timeline;
-  if (error) return <Failure error={error} what="What happened could not be read" onRetry={() => void refetch()} />;
+  if (isLost(error, data)) return <Failure error={error} what="What happened could not be read" onRetry={() => void refetch()} />;
   if (!data) return <Waiting what="What happened is loading" />;
   const entries = data.pages.flatMap((page) => page.data).filter((one) => all || !MECHANICS.has(one.kind));
   return (

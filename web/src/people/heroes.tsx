@@ -8,7 +8,7 @@ import { stateOf } from "../look/status";
 import { Button } from "../parts/button";
 import { TextField } from "../parts/field";
 import { PageFrame } from "../parts/page";
-import { Empty, Failure, Snippet, Waiting } from "../parts/states";
+import { Empty, Failure, isLost, Snippet, Waiting } from "../parts/states";
 import { Status } from "../parts/status";
 import table from "../parts/table.module.css";
 import { Time } from "../parts/time";
@@ -32,7 +32,7 @@ export default function Heroes() {
         </div>
       }
     >
-      {error ? (
+      {isLost(error, data) ? (
         <Failure error={error} what="What runs are about could not be listed" onRetry={() => void refetch()} />
       ) : !data ? (
         <Waiting what="The list is loading" />

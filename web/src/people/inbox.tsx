@@ -10,7 +10,7 @@ import { waitsQuery } from "../api/waits";
 import { several } from "../look/numbers";
 import { distance, instant, roughSpan } from "../look/time";
 import { List, type ListHandle } from "../parts/list/list";
-import { Empty, Failure, Snippet, Waiting } from "../parts/states";
+import { Empty, Failure, isLost, Snippet, Waiting } from "../parts/states";
 import { useNarrow } from "../shell/narrow";
 import { useKeys } from "../shell/keys";
 import { usePlace } from "../shell/place";
@@ -33,7 +33,7 @@ export default function Inbox() {
   const { data, error, refetch } = pages;
   const waits = useMemo(() => data?.pages.flatMap((page) => page.data) ?? [], [data]);
   // What is there stays when it cannot be read again: a person may be writing an answer.
-  if (!data && error) return <Failure error={error} what="The inbox could not be read" onRetry={() => void refetch()} />;
+  if (isLost(error, data)) return <Failure error={error} what="The inbox could not be read" onRetry={() => void refetch()} />;
   if (!data) return <Waiting what="The inbox is loading" />;
   if (waits.length === 0) {
     return (

@@ -17,7 +17,7 @@ import { JsonBox } from "../parts/json/box";
 import { List, type ListHandle } from "../parts/list/list";
 import { Notice } from "../parts/notice";
 import { Said } from "../parts/said";
-import { Empty, Failure, Snippet, Waiting } from "../parts/states";
+import { Empty, Failure, isLost, Snippet, Waiting } from "../parts/states";
 import { Status } from "../parts/status";
 import { Time } from "../parts/time";
 import { toast } from "../parts/toast";
@@ -64,7 +64,7 @@ export default function Webhooks() {
           ))}
         </SelectField>
       </div>
-      {error ? (
+      {isLost(error, data) ? (
         <Failure error={error} what="What was received could not be listed" onRetry={() => void refetch()} />
       ) : !data ? (
         <Waiting what="What was received is loading" />

@@ -5,7 +5,7 @@ import { type FormEvent, useState } from "react";
 import { resourcesQuery, type ResourceFilter } from "../api/resources";
 import { Button } from "../parts/button";
 import { TextField } from "../parts/field";
-import { Empty, Failure, Snippet, Waiting } from "../parts/states";
+import { Empty, Failure, isLost, Snippet, Waiting } from "../parts/states";
 import { usePlace } from "../shell/place";
 import { ResourceRows } from "./rows";
 import styles from "./resources.module.css";
@@ -26,7 +26,7 @@ export default function LookUp() {
   return (
     <div className={styles["tab"]}>
       <Form key={PARTS.map((name) => filter[name] ?? "").join("\n")} filter={filter} onFind={(found) => place.set({ system: found.system ?? null, type: found.type ?? null, id: found.id ?? null })} />
-      {error ? (
+      {isLost(error, data) ? (
         <Failure error={error} what="The resources could not be listed" onRetry={() => void refetch()} />
       ) : !data ? (
         <Waiting what="The resources are loading" />

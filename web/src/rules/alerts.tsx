@@ -15,7 +15,7 @@ import { SelectField } from "../parts/field";
 import { JsonBox } from "../parts/json/box";
 import { List, type ListHandle } from "../parts/list/list";
 import { Notice } from "../parts/notice";
-import { Empty, Failure, Snippet, Waiting } from "../parts/states";
+import { Empty, Failure, isLost, Snippet, Waiting } from "../parts/states";
 import { Status } from "../parts/status";
 import { Time } from "../parts/time";
 import { toast } from "../parts/toast";
@@ -74,7 +74,7 @@ export default function Alerts() {
           {filter.rule && <Chip name="rule" value={filter.rule} onRemove={() => place.set({ rule: null, alert: null })} />}
           {filter.run && <Chip name="run" value={`…${filter.run.slice(-6)}`} onRemove={() => place.set({ run: null, alert: null })} />}
         </div>
-        {error ? (
+        {isLost(error, data) ? (
           <Failure error={error} what="The alerts could not be listed" onRetry={() => void refetch()} />
         ) : !data ? (
           <Waiting what="The alerts are loading" />

@@ -8,7 +8,7 @@ import { entitiesQuery, type Entity } from "../api/rules";
 import { several } from "../look/numbers";
 import { Allowed } from "../parts/allowed";
 import { Button } from "../parts/button";
-import { Empty, Failure, Snippet, Waiting } from "../parts/states";
+import { Empty, Failure, isLost, Snippet, Waiting } from "../parts/states";
 import { schemaRows } from "../parts/schema/rows";
 import table from "../parts/table.module.css";
 import { Time } from "../parts/time";
@@ -37,7 +37,7 @@ export default function Entities() {
         </Button>
       }
     >
-      {error ? (
+      {isLost(error, data) ? (
         <Failure error={error} what="The entities could not be listed" onRetry={() => void refetch()} />
       ) : !data ? (
         <Waiting what="The entities are loading" />

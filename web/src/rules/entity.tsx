@@ -13,7 +13,7 @@ import { CopyButton } from "../parts/copy";
 import { Crumbs } from "../parts/crumbs";
 import { List, type ListHandle } from "../parts/list/list";
 import { SchemaTable } from "../parts/schema/table";
-import { Empty, Failure, Snippet, Waiting } from "../parts/states";
+import { Empty, Failure, isLost, Snippet, Waiting } from "../parts/states";
 import { TabLinks } from "../parts/tabs";
 import { Time } from "../parts/time";
 import { toast } from "../parts/toast";
@@ -45,7 +45,7 @@ export default function EntityPage({ params }: { params: Record<string, string |
       </Empty>
     );
   }
-  if (error) return <Failure error={error} what="The entity could not be shown" onRetry={() => void refetch()} />;
+  if (isLost(error, data)) return <Failure error={error} what="The entity could not be shown" onRetry={() => void refetch()} />;
   if (!data) return <Waiting what="The entity is loading" />;
   return <Found key={data.id} entity={data} tab={params["tab"] ?? "fields"} />;
 }
@@ -121,7 +121,7 @@ function Delete({ entity, onClose }: { entity: string; onClose: () => void }) {
 function Events({ entity }: { entity: string }) {
   const place = usePlace();
   const { data, error, refetch } = useQuery(entityEventsQuery(entity));
-  if (error) return <Failure error={error} what="The events could not be listed" onRetry={() => void refetch()} />;
+  if (isLost(error, data)) return <Failure error={error} what="The events could not be listed" onRetry={() => void refetch()} />;
   if (!data) return <Waiting what="The events are loading" />;
   if (data.length === 0) {
     return (

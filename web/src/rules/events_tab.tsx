@@ -9,7 +9,7 @@ import { several } from "../look/numbers";
 import { Button } from "../parts/button";
 import { CopyButton } from "../parts/copy";
 import { List, type ListHandle } from "../parts/list/list";
-import { Empty, Failure, Snippet, Waiting } from "../parts/states";
+import { Empty, Failure, isLost, Snippet, Waiting } from "../parts/states";
 import { Status } from "../parts/status";
 import { Time } from "../parts/time";
 import { useKeys } from "../shell/keys";
@@ -23,7 +23,7 @@ import styles from "./page.module.css";
 export default function EventsTab({ tagged: { rule } }: TabProps) {
   const place = usePlace();
   const { data, error, refetch } = useQuery(recentMatchesQuery(rule.key));
-  if (error) return <Failure error={error} what="The events could not be listed" onRetry={() => void refetch()} />;
+  if (isLost(error, data)) return <Failure error={error} what="The events could not be listed" onRetry={() => void refetch()} />;
   if (!data) return <Waiting what="The events are loading" />;
   if (data.length === 0) {
     return (

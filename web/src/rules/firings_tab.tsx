@@ -3,7 +3,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
 import { firingsQuery, type RuleFiring } from "../api/rules";
 import { List } from "../parts/list/list";
-import { Empty, Failure, Waiting } from "../parts/states";
+import { Empty, Failure, isLost, Waiting } from "../parts/states";
 import { Status } from "../parts/status";
 import { Time } from "../parts/time";
 import { useNarrow } from "../shell/narrow";
@@ -15,7 +15,7 @@ export default function FiringsTab({ tagged: { rule } }: TabProps) {
   const pages = useInfiniteQuery(firingsQuery(rule.key));
   const { data, error, refetch } = pages;
   const row = useNarrow() ? 58 : 40;
-  if (error) return <Failure error={error} what="The firings could not be listed" onRetry={() => void refetch()} />;
+  if (isLost(error, data)) return <Failure error={error} what="The firings could not be listed" onRetry={() => void refetch()} />;
   if (!data) return <Waiting what="The firings are loading" />;
   const rows = data.pages.flatMap((page) => page.data);
   if (rows.length === 0) {

@@ -10,7 +10,7 @@ import { Graph } from "../graph/view";
 import { kindOf } from "../look/kinds";
 import { Button } from "../parts/button";
 import { JsonTree } from "../parts/json/tree";
-import { Failure, Waiting } from "../parts/states";
+import { Failure, isLost, Waiting } from "../parts/states";
 import { usePlace } from "../shell/place";
 import sheet from "../workflows/graph_tab.module.css";
 import { planEdges, planNodes } from "../workflows/plan";
@@ -34,7 +34,7 @@ export default function GraphTab({ tagged: { rule } }: TabProps) {
     const starts: GraphEdge[] = roots.map((target) => ({ source: TRIGGER, target, state: "open", tip: "" }));
     return { steps, edges: [...starts, ...planEdges(data.edges)] };
   }, [data, rule]);
-  if (error) return <Failure error={error} what="The graph could not be shown" onRetry={() => void refetch()} />;
+  if (isLost(error, data)) return <Failure error={error} what="The graph could not be shown" onRetry={() => void refetch()} />;
   if (!drawn) return <Waiting what="The graph is loading" />;
   const chosen = place.get("step");
   const close = () => place.set({ step: null }, { replace: true });

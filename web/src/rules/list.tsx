@@ -12,7 +12,7 @@ import { Allowed } from "../parts/allowed";
 import { Button } from "../parts/button";
 import { SelectField } from "../parts/field";
 import { List, type ListHandle } from "../parts/list/list";
-import { Empty, Failure, Snippet, Waiting } from "../parts/states";
+import { Empty, Failure, isLost, Snippet, Waiting } from "../parts/states";
 import { Status } from "../parts/status";
 import { Time } from "../parts/time";
 import { useKeys } from "../shell/keys";
@@ -120,7 +120,7 @@ export function RuleTable({ filter, clear }: { filter: RuleFilter; clear: string
   const rows = useMemo(() => data?.pages.flatMap((page) => page.data) ?? [], [data]);
   const stats = useQuery(ruleStatsQuery(useMemo(() => rows.map((one) => one.key), [rows])));
   useRefresh("counts", [["rules", "stats"]]);
-  if (error) return <Failure error={error} what="The rules could not be listed" onRetry={() => void refetch()} />;
+  if (isLost(error, data)) return <Failure error={error} what="The rules could not be listed" onRetry={() => void refetch()} />;
   if (!data) return <Waiting what="The rules are loading" />;
   if (rows.length === 0) return <Nothing isFiltered={Object.keys(filter).length > 0} clear={clear} entity={filter.entity ?? "order"} />;
   return <Rows rows={rows} stats={stats.data} onEnd={() => pages.hasNextPage && !pages.isFetching && void pages.fetchNextPage()} />;

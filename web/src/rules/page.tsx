@@ -13,7 +13,7 @@ import { Button } from "../parts/button";
 import { Crumbs } from "../parts/crumbs";
 import { Fact, Facts } from "../parts/facts";
 import { Menu, MenuItem } from "../parts/menu";
-import { Empty, Failure, Waiting } from "../parts/states";
+import { Empty, Failure, isLost, Waiting } from "../parts/states";
 import { TabLinks } from "../parts/tabs";
 import { Time } from "../parts/time";
 import { usePlace } from "../shell/place";
@@ -46,7 +46,7 @@ export default function RulePage({ params }: { params: Record<string, string | u
       </Empty>
     );
   }
-  if (error) return <Failure error={error} what="The rule could not be shown" onRetry={() => void refetch()} />;
+  if (isLost(error, data)) return <Failure error={error} what="The rule could not be shown" onRetry={() => void refetch()} />;
   if (!data) return <Waiting what="The rule is loading" />;
   return <Found key={data.rule.id} tagged={data} tab={params["tab"] ?? "graph"} what={params["what"] ?? ""} />;
 }

@@ -3,7 +3,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
 import { historyQuery, type RuleVersion } from "../api/rules";
 import { Button } from "../parts/button";
-import { Failure, Waiting } from "../parts/states";
+import { Failure, isLost, Waiting } from "../parts/states";
 import { Time } from "../parts/time";
 import { usePlace } from "../shell/place";
 import { DiffView } from "../workflows/diff";
@@ -15,7 +15,7 @@ export default function VersionsTab({ tagged: { rule }, what }: TabProps) {
   const place = usePlace();
   const pages = useInfiniteQuery(historyQuery(rule.key));
   const { data, error, refetch } = pages;
-  if (error) return <Failure error={error} what="The versions could not be listed" onRetry={() => void refetch()} />;
+  if (isLost(error, data)) return <Failure error={error} what="The versions could not be listed" onRetry={() => void refetch()} />;
   if (!data) return <Waiting what="The versions are loading" />;
   const versions = data.pages.flatMap((page) => page.data);
   const shown = versions.find((one) => String(one.version) === what) ?? versions[0];

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { stepQuery, wholeQuery } from "../api/run";
 import { JsonTree } from "../parts/json/tree";
 import { List } from "../parts/list/list";
-import { Empty, Failure, Waiting } from "../parts/states";
+import { Empty, Failure, isLost, Waiting } from "../parts/states";
 import { Status } from "../parts/status";
 import { lookOf } from "../look/status";
 import type { Look } from "./moment";
@@ -61,7 +61,7 @@ function StepWord({ word, state }: { word: string; state: string }) {
 
 function Whole({ id, of }: { id: string; of: string }) {
   const { data, error, refetch } = useQuery(wholeQuery(id));
-  if (error && !data) return <Failure error={error} what="The data could not be shown" onRetry={() => void refetch()} />;
+  if (isLost(error, data)) return <Failure error={error} what="The data could not be shown" onRetry={() => void refetch()} />;
   if (!data) return <Waiting what="The data are loading" />;
   const value: unknown = of === INPUT ? data.input : data.output;
   if (value === null || value === undefined) return <Empty title={of === INPUT ? "It was started without input" : "It has no output yet"} />;
@@ -71,7 +71,7 @@ function Whole({ id, of }: { id: string; of: string }) {
 function StepData({ id, step, look }: { id: string; step: string; look: Look }) {
   const state = look.outline.steps.find((one) => one.name === step);
   const { data, error, refetch } = useQuery(stepQuery(id, step, look.seq, look.seq === null ? `${state?.status}` : ""));
-  if (error && !data) return <Failure error={error} what={`The output of ${step} could not be shown`} onRetry={() => void refetch()} />;
+  if (isLost(error, data)) return <Failure error={error} what={`The output of ${step} could not be shown`} onRetry={() => void refetch()} />;
   if (!data || !state) return <Waiting what="The data are loading" />;
   return <Output key={step} detail={data} step={state} label={`Output of ${step}`} />;
 }

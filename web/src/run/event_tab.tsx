@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
 import { wholeQuery } from "../api/run";
 import { CopyButton } from "../parts/copy";
-import { Empty, Failure, Waiting } from "../parts/states";
+import { Empty, Failure, isLost, Waiting } from "../parts/states";
 import { Time } from "../parts/time";
 import { Changes } from "../rules/parts";
 import { entityPlace, happenedOf, rulePlace, valueText } from "../rules/words";
@@ -23,7 +23,7 @@ interface EventBody {
 
 export function EventTab({ id }: { id: string }) {
   const { data, error, refetch } = useQuery(wholeQuery(id));
-  if (error && !data) return <Failure error={error} what="The event could not be shown" onRetry={() => void refetch()} />;
+  if (isLost(error, data)) return <Failure error={error} what="The event could not be shown" onRetry={() => void refetch()} />;
   if (!data) return <Waiting what="The event is loading" />;
   const event = bodyOf(data.input);
   if (!event) return <Empty title="No event started it" />;

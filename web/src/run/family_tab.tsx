@@ -6,7 +6,7 @@ import { count, several } from "../look/numbers";
 import { stateOf } from "../look/status";
 import { span } from "../look/time";
 import { List } from "../parts/list/list";
-import { Failure, Waiting } from "../parts/states";
+import { Failure, isLost, Waiting } from "../parts/states";
 import { Status } from "../parts/status";
 import { urlOf } from "./place";
 import styles from "./tabs.module.css";
@@ -15,7 +15,7 @@ type Row = { key: string; depth: number; run: Tree } | { key: string; depth: num
 
 export function FamilyTab({ id }: { id: string }) {
   const { data, error, refetch } = useQuery(familyQuery(id));
-  if (error && !data) return <Failure error={error} what="The family could not be shown" onRetry={() => void refetch()} />;
+  if (isLost(error, data)) return <Failure error={error} what="The family could not be shown" onRetry={() => void refetch()} />;
   if (!data) return <Waiting what="The family is loading" />;
   const rows = flat(data.root);
   return (

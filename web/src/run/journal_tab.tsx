@@ -11,7 +11,7 @@ import { Button, LinkButton } from "../parts/button";
 import { download } from "../parts/download";
 import { JsonTree } from "../parts/json/tree";
 import { List } from "../parts/list/list";
-import { Empty, Failure, Waiting } from "../parts/states";
+import { Empty, Failure, isLost, Waiting } from "../parts/states";
 import { Status } from "../parts/status";
 import { usePreference } from "../shell/preferences";
 import { entryWords, isMechanics, kindWord, stateOfEntry } from "./entry_words";
@@ -28,7 +28,7 @@ export function JournalTab({ id, outline, places }: { id: string; outline: Outli
   const entries = useMemo(() => (mode === "compact" ? all.filter((one) => !isMechanics(one)) : all), [all, mode]);
   const chosen = all.find((one) => one.seq === places.place.entry);
   const begin = Date.parse(outline.begun_at ?? outline.run.started_at ?? "");
-  if (found.error && !found.data) return <Failure error={found.error} what="The journal could not be shown" onRetry={() => void found.refetch()} />;
+  if (isLost(found.error, found.data)) return <Failure error={found.error} what="The journal could not be shown" onRetry={() => void found.refetch()} />;
   if (!found.data) return <Waiting what="The journal is loading" />;
   return (
     <div className={styles["journal"]} data-detail={chosen !== undefined || undefined}>

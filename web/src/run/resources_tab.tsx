@@ -2,7 +2,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { resourcesQuery } from "../api/resources";
 import { Button } from "../parts/button";
-import { Empty, Failure, Waiting } from "../parts/states";
+import { Empty, Failure, isLost, Waiting } from "../parts/states";
 import { ResourceRows } from "../resources/rows";
 import styles from "../resources/resources.module.css";
 
@@ -10,7 +10,7 @@ export function ResourcesTab({ id }: { id: string }) {
   const pages = useInfiniteQuery(resourcesQuery({ run: id }));
   const { data, error, refetch } = pages;
   const rows = data?.pages.flatMap((page) => page.data) ?? [];
-  if (error) return <Failure error={error} what="The resources could not be listed" onRetry={() => void refetch()} />;
+  if (isLost(error, data)) return <Failure error={error} what="The resources could not be listed" onRetry={() => void refetch()} />;
   if (!data) return <Waiting what="The resources are loading" />;
   if (rows.length === 0) {
     return (

@@ -5,7 +5,7 @@ import { nodesQuery } from "../api/system";
 import { now } from "../api/session";
 import { count, several } from "../look/numbers";
 import { DAY, instant } from "../look/time";
-import { Empty, Failure, Snippet, Waiting } from "../parts/states";
+import { Empty, Failure, isLost, Snippet, Waiting } from "../parts/states";
 import { Status } from "../parts/status";
 import table from "../parts/table.module.css";
 import { Time } from "../parts/time";
@@ -13,7 +13,7 @@ import styles from "./system.module.css";
 
 export function Nodes() {
   const { data, error, refetch } = useQuery(nodesQuery());
-  if (error) return <Failure error={error} what="The nodes could not be listed" onRetry={() => void refetch()} />;
+  if (isLost(error, data)) return <Failure error={error} what="The nodes could not be listed" onRetry={() => void refetch()} />;
   if (!data) return <Waiting what="The nodes are loading" />;
   if (data.length === 0) {
     return (

@@ -5,7 +5,7 @@ import { queuesQuery } from "../api/system";
 import { useNow } from "../api/session";
 import { capped } from "../look/numbers";
 import { instant, roughSpan } from "../look/time";
-import { Failure, Waiting } from "../parts/states";
+import { Failure, isLost, Waiting } from "../parts/states";
 import table from "../parts/table.module.css";
 import styles from "./system.module.css";
 
@@ -14,7 +14,7 @@ const LATE = 60_000;
 
 export function Queues() {
   const { data, error, refetch } = useQuery(queuesQuery());
-  if (error) return <Failure error={error} what="The queues could not be listed" onRetry={() => void refetch()} />;
+  if (isLost(error, data)) return <Failure error={error} what="The queues could not be listed" onRetry={() => void refetch()} />;
   if (!data) return <Waiting what="The queues are loading" />;
   return (
     <section className={styles["part"]} aria-label="Queues">

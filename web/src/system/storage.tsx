@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
 import { storageQuery } from "../api/system";
 import { bytes, count, percent } from "../look/numbers";
-import { Empty, Failure, Snippet, Waiting } from "../parts/states";
+import { Empty, Failure, isLost, Snippet, Waiting } from "../parts/states";
 import table from "../parts/table.module.css";
 import { Time } from "../parts/time";
 import styles from "./system.module.css";
@@ -13,7 +13,7 @@ const SHOWN = 100;
 
 export function StorageView() {
   const { data, error, refetch } = useQuery(storageQuery());
-  if (error) return <Failure error={error} what="The storage could not be measured" onRetry={() => void refetch()} />;
+  if (isLost(error, data)) return <Failure error={error} what="The storage could not be measured" onRetry={() => void refetch()} />;
   if (!data) return <Waiting what="The storage is measured" />;
   const rows = [...data.workflows].sort((a, b) => b.bytes - a.bytes);
   const all = rows.reduce((sum, one) => sum + one.bytes, 0);

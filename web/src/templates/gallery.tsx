@@ -5,7 +5,7 @@ import { type Template, templatesQuery } from "../api/templates";
 import { base } from "../api/client";
 import { Button } from "../parts/button";
 import { SelectField, TextField } from "../parts/field";
-import { Empty, Failure, Snippet, Waiting } from "../parts/states";
+import { Empty, Failure, isLost, Snippet, Waiting } from "../parts/states";
 import { usePlace } from "../shell/place";
 import styles from "./templates.module.css";
 
@@ -31,7 +31,7 @@ export function Gallery() {
           ))}
         </SelectField>
       </div>
-      {error ? (
+      {isLost(error, data) ? (
         <Failure error={error} what="The templates could not be listed" onRetry={() => void refetch()} />
       ) : !data ? (
         <Waiting what="The templates are loading" />

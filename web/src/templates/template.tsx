@@ -14,7 +14,7 @@ import { CodeField, SelectField, TextField, Tick } from "../parts/field";
 import { JsonBox } from "../parts/json/box";
 import { Notice } from "../parts/notice";
 import { fieldsOf, type FormField, valueOf } from "../parts/schema/fields";
-import { Empty, Failure, Waiting } from "../parts/states";
+import { Empty, Failure, isLost, Waiting } from "../parts/states";
 import { toast } from "../parts/toast";
 import { placeOf } from "../workflows/state";
 import { stepsOf } from "./steps";
@@ -33,7 +33,7 @@ export default function TemplatePage({ params }: { params: Record<string, string
       </Empty>
     );
   }
-  if (error) return <Failure error={error} what={`The template ${id} could not be shown`} onRetry={() => void refetch()} />;
+  if (isLost(error, data)) return <Failure error={error} what={`The template ${id} could not be shown`} onRetry={() => void refetch()} />;
   if (!data) return <Waiting what="The template is loading" />;
   return (
     <div className={styles["page"]}>

@@ -9,7 +9,7 @@ import { Graph } from "../graph/view";
 import { kindOf } from "../look/kinds";
 import { Button } from "../parts/button";
 import { JsonTree } from "../parts/json/tree";
-import { Empty, Failure, Snippet, Waiting } from "../parts/states";
+import { Empty, Failure, isLost, Snippet, Waiting } from "../parts/states";
 import { usePlace } from "../shell/place";
 import type { TabProps } from "./page";
 import { planEdges, planNodes, tipOf } from "./plan";
@@ -27,7 +27,7 @@ export default function GraphTab({ workflow }: TabProps) {
   const steps = useMemo(() => (data ? planNodes(data.steps, data.edges) : []), [data]);
   const edges = useMemo(() => (data ? planEdges(data.edges) : []), [data]);
   const chosen = data?.steps.find((one) => one.name === place.get("step"));
-  if (error) return <Failure error={error} what="The graph could not be shown" onRetry={() => void refetch()} />;
+  if (isLost(error, data)) return <Failure error={error} what="The graph could not be shown" onRetry={() => void refetch()} />;
   if (!data) return <Waiting what="The graph is loading" />;
   return (
     <div className={styles["tab"]}>

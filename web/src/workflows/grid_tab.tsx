@@ -9,7 +9,7 @@ import { several } from "../look/numbers";
 import { lookOf } from "../look/status";
 import { instant, minute, span } from "../look/time";
 import { List, type ListHandle } from "../parts/list/list";
-import { Empty, Failure, Snippet, Waiting } from "../parts/states";
+import { Empty, Failure, isLost, Snippet, Waiting } from "../parts/states";
 import { Status } from "../parts/status";
 import { Time } from "../parts/time";
 import { usePlace } from "../shell/place";
@@ -23,7 +23,7 @@ const CELL = 16;
 
 export default function GridTab({ workflow }: TabProps) {
   const { data, error, refetch } = useQuery(gridQuery(workflow.name, RUNS));
-  if (error) return <Failure error={error} what="The grid could not be shown" onRetry={() => void refetch()} />;
+  if (isLost(error, data)) return <Failure error={error} what="The grid could not be shown" onRetry={() => void refetch()} />;
   if (!data) return <Waiting what="The grid is loading" />;
   if (data.runs.length === 0) {
     return (

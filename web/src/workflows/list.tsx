@@ -12,7 +12,7 @@ import { count, percent } from "../look/numbers";
 import { instant, moment, span } from "../look/time";
 import { List, type ListHandle } from "../parts/list/list";
 import { PageFrame } from "../parts/page";
-import { Empty, Failure, Snippet, Waiting } from "../parts/states";
+import { Empty, Failure, isLost, Snippet, Waiting } from "../parts/states";
 import { Status } from "../parts/status";
 import { Time } from "../parts/time";
 import { useKeys } from "../shell/keys";
@@ -74,7 +74,7 @@ export default function Workflows() {
         </>
       }
     >
-      {error ? (
+      {isLost(error, data) ? (
         <Failure error={error} what="The workflows could not be listed" onRetry={() => void refetch()} />
       ) : !data ? (
         <Waiting what="The workflows are loading" />

@@ -10,7 +10,7 @@ import { count, percent } from "../look/numbers";
 import { span } from "../look/time";
 import { Crumbs } from "../parts/crumbs";
 import { Fact, Facts } from "../parts/facts";
-import { Failure, Waiting } from "../parts/states";
+import { Failure, isLost, Waiting } from "../parts/states";
 import { Status } from "../parts/status";
 import { TabLinks } from "../parts/tabs";
 import { Time } from "../parts/time";
@@ -33,7 +33,7 @@ export default function WorkflowPage({ params }: { params: Record<string, string
   const tab = params["tab"] ?? "graph";
   useTitle(name);
   const { data, error, refetch } = useQuery(workflowQuery(name));
-  if (error) return <Failure error={error} what={`The workflow ${name} could not be shown`} onRetry={() => void refetch()} />;
+  if (isLost(error, data)) return <Failure error={error} what={`The workflow ${name} could not be shown`} onRetry={() => void refetch()} />;
   if (!data) return <Waiting what="The workflow is loading" />;
   return <Found key={data.id} workflow={data} tab={tab} what={params["what"] ?? ""} />;
 }

@@ -4,7 +4,7 @@ import { ArrowRight } from "lucide-react";
 import { Link } from "wouter";
 import { base } from "../api/client";
 import { runsQuery } from "../api/runs";
-import { Empty, Failure, Snippet, Waiting } from "../parts/states";
+import { Empty, Failure, isLost, Snippet, Waiting } from "../parts/states";
 import { RunRows } from "./run_rows";
 import styles from "./runs_tab.module.css";
 
@@ -12,7 +12,7 @@ export default function RunsTab({ workflow }: { workflow: { name: string } }) {
   const { name } = workflow;
   const runs = useInfiniteQuery(runsQuery({ workflow: name }));
   const { data, error, refetch } = runs;
-  if (error) return <Failure error={error} what="The runs could not be listed" onRetry={() => void refetch()} />;
+  if (isLost(error, data)) return <Failure error={error} what="The runs could not be listed" onRetry={() => void refetch()} />;
   if (!data) return <Waiting what="The runs are loading" />;
   const rows = data.pages.flatMap((page) => page.data);
   if (rows.length === 0) {

@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useRefresh } from "../api/refresh";
 import { triggersQuery } from "../api/workflows";
-import { Empty, Failure, Snippet, Waiting } from "../parts/states";
+import { Empty, Failure, isLost, Snippet, Waiting } from "../parts/states";
 import type { TabProps } from "./page";
 import { Schedule } from "./schedule";
 import { TriggerDialog } from "./trigger_verbs";
@@ -11,7 +11,7 @@ import styles from "./triggers.module.css";
 export default function SchedulesTab({ workflow }: TabProps) {
   const { data, error, refetch } = useQuery(triggersQuery({ workflow: workflow.name }));
   useRefresh("firings:", [["firings"], ["triggers"]]);
-  if (error) return <Failure error={error} what="The schedules could not be listed" onRetry={() => void refetch()} />;
+  if (isLost(error, data)) return <Failure error={error} what="The schedules could not be listed" onRetry={() => void refetch()} />;
   if (!data) return <Waiting what="The schedules are loading" />;
   const schedules = data.filter((one) => one.type === "cron");
   if (schedules.length === 0) return <NoSchedule />;

@@ -7,7 +7,7 @@ import { useTitle } from "../api/session";
 import { triggersQuery } from "../api/workflows";
 import { Button } from "../parts/button";
 import { TextField } from "../parts/field";
-import { Empty, Failure, Snippet, Waiting } from "../parts/states";
+import { Empty, Failure, isLost, Snippet, Waiting } from "../parts/states";
 import { TabLinks } from "../parts/tabs";
 import { usePlace } from "../shell/place";
 import { Schedule } from "./schedule";
@@ -45,7 +45,7 @@ export default function Triggers({ params }: { params: Record<string, string | u
         <Suspense fallback={<Waiting what="The view is loading" />}>
           <Received />
         </Suspense>
-      ) : error ? (
+      ) : isLost(error, data) ? (
         <Failure error={error} what="The triggers could not be listed" onRetry={() => void refetch()} />
       ) : !data ? (
         <Waiting what="The triggers are loading" />

@@ -4,7 +4,7 @@ import { base } from "../api/client";
 import { useRefresh } from "../api/refresh";
 import { triggersQuery } from "../api/workflows";
 import { CopyButton } from "../parts/copy";
-import { Failure, Waiting } from "../parts/states";
+import { Failure, isLost, Waiting } from "../parts/states";
 import type { TabProps } from "./page";
 import { TriggerCard } from "./trigger_card";
 import { TriggerDialog } from "./trigger_verbs";
@@ -13,7 +13,7 @@ import styles from "./triggers.module.css";
 export default function TriggersTab({ workflow }: TabProps) {
   const { data, error, refetch } = useQuery(triggersQuery({ workflow: workflow.name }));
   useRefresh("firings:", [["firings"], ["triggers"]]);
-  if (error) return <Failure error={error} what="The triggers could not be listed" onRetry={() => void refetch()} />;
+  if (isLost(error, data)) return <Failure error={error} what="The triggers could not be listed" onRetry={() => void refetch()} />;
   if (!data) return <Waiting what="The triggers are loading" />;
   const line = `curl -X POST ${base}api/v1/workflows/${workflow.name}/trigger -d '{}'`;
   return (

@@ -7,7 +7,7 @@ import { count, several } from "../look/numbers";
 import { Button, LinkButton } from "../parts/button";
 import { SelectField } from "../parts/field";
 import { Notice } from "../parts/notice";
-import { Empty, Failure, Snippet, Waiting } from "../parts/states";
+import { Empty, Failure, isLost, Snippet, Waiting } from "../parts/states";
 import { Time } from "../parts/time";
 import { usePlace } from "../shell/place";
 import { DiffView } from "./diff";
@@ -24,7 +24,7 @@ export default function VersionsTab({ workflow, stats, what }: TabProps) {
   const [, go] = useLocation();
   const { data, error, refetch } = useQuery(versionsQuery(name));
   const draft = useQuery(draftQuery(name, workflow.draft != null));
-  if (error) return <Failure error={error} what="The versions could not be listed" onRetry={() => void refetch()} />;
+  if (isLost(error, data)) return <Failure error={error} what="The versions could not be listed" onRetry={() => void refetch()} />;
   if (!data) return <Waiting what="The versions are loading" />;
   const numbers = data.map((one) => String(one.version));
   const all = [...(workflow.draft ? ["draft"] : []), ...numbers];
@@ -133,7 +133,7 @@ function option(version: string) {
 
 function Comparison({ name, from, to }: { name: string; from: string; to: string }) {
   const { data, error, refetch } = useQuery(diffQuery(name, from, to));
-  if (error) return <Failure error={error} what="The versions could not be compared" onRetry={() => void refetch()} />;
+  if (isLost(error, data)) return <Failure error={error} what="The versions could not be compared" onRetry={() => void refetch()} />;
   if (!data) return <Waiting what="The versions are compared" />;
   return <DiffView diff={data} />;
 }

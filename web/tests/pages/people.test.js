@@ -214,6 +214,16 @@ test("a server that refuses is told of, with a way to try again", async () => {
     await until(`${path} is asked again`, async () => refused > before);
     await page.unroute(route);
     await triedAgain(page, page.locator("#main").getByText(there));
+    if (path !== "/system/storage") continue;
+    // What is shown stays when it cannot be read again. The page reads again what is older than ten seconds.
+    const shown = refused;
+    await page.route(route, refuse);
+    await until("the storage is read again", async () => {
+      await page.evaluate(() => window.dispatchEvent(new Event("visibilitychange")));
+      return refused > shown;
+    });
+    assert.ok(await page.locator("#main").getByText(there).first().isVisible(), "what it had is still shown");
+    assert.equal(await page.getByText(words).count(), 0);
   }
   await judged(page, "refused", ["500"]);
   await page.close();

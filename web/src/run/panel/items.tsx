@@ -4,7 +4,7 @@ import { Link } from "wouter";
 import { type Item, itemsQuery, type RunStep } from "../../api/run";
 import { count } from "../../look/numbers";
 import { List } from "../../parts/list/list";
-import { Failure } from "../../parts/states";
+import { Failure, isLost } from "../../parts/states";
 import { Status } from "../../parts/status";
 import { urlOf } from "../place";
 import { firstLine } from "../nodes";
@@ -27,7 +27,7 @@ export function Items({ id, step }: { id: string; step: RunStep }) {
     seen.current = ended;
     void refetch();
   }, [ended, refetch]);
-  if (found.error && !found.data) return <Failure error={found.error} what="The items could not be shown" onRetry={() => void refetch()} />;
+  if (isLost(found.error, found.data)) return <Failure error={found.error} what="The items could not be shown" onRetry={() => void refetch()} />;
   const more = () => {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
   };

@@ -7,7 +7,7 @@ import { kindOf } from "../../look/kinds";
 import { distance, moment, span } from "../../look/time";
 import { count, several } from "../../look/numbers";
 import { Button } from "../../parts/button";
-import { Failure, Waiting } from "../../parts/states";
+import { Failure, isLost, Waiting } from "../../parts/states";
 import { Status } from "../../parts/status";
 import { TabButtons } from "../../parts/tabs";
 import { hasEnded } from "../live";
@@ -63,7 +63,7 @@ export function StepPanel({ id, look, newest, graph, step: name, now, places, on
       )}
       <TabButtons tabs={parts} current={part} label="Parts of the step" onChoose={(to) => places.go({ part: to, step: name }, true)} />
       <div className={styles["body"]} role="tabpanel" aria-label={parts.find((one) => one.name === part)?.word}>
-        {error && !data ? (
+        {isLost(error, data) ? (
           <Failure error={error} what="The step could not be shown" onRetry={() => void refetch()} />
         ) : !data ? (
           <Waiting what="The step is loading" />
