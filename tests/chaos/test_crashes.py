@@ -133,7 +133,7 @@ def test_a_sleep_that_ends_while_no_node_lives_ends_when_one_does(store_url: str
         run = scene.begin(node, SLEEPY)
         began = time.time()
         node.end(signal.SIGKILL)
-        eventually(60, lambda: time.time() > began + 1.0)
+        eventually(PATIENCE, lambda: time.time() > began + 1.0)
         verdict, evidence = scene.settle(scene.node())
     assert verdict.broken == []
     assert run is not None

@@ -9,7 +9,7 @@ import asyncpg
 import pytest
 
 from detent.store.factory import migrate_store
-from tests.chaos.cluster import Node, eventually
+from tests.chaos.cluster import PATIENCE, Node, eventually
 from tests.chaos.evidence import Evidence
 from tests.chaos.programs import chain
 from tests.chaos.python_programs import python_programs
@@ -52,7 +52,7 @@ def test_two_nodes_share_load_and_the_runs_of_a_killed_node_go_on(postgres_datab
         first, second = scene.node(), scene.node()
         for _ in range(50):  # more than the first one takes on
             scene.begin(first, NAPS)
-        eventually(60, lambda: worked(first) > 10 and worked(second) > 10)
+        eventually(PATIENCE, lambda: worked(first) > 10 and worked(second) > 10)
         killed = time.time()
         first.end(signal.SIGKILL)
         verdict, evidence = scene.settle(second)
@@ -73,7 +73,9 @@ def test_what_a_node_writes_after_it_was_stood_still_for_longer_than_its_lease_d
         zombie.send(signal.SIGSTOP)
         scene.await_end(other)  # the other finishes everything
         zombie.send(signal.SIGCONT)
-        eventually(60, lambda: len(zombie.said("engine.started")) == 2)  # it noticed, and began anew under another id
+        eventually(
+            PATIENCE, lambda: len(zombie.said("engine.started")) == 2
+        )  # it noticed, and began anew under another id
         verdict, evidence = scene.settle(other)
     assert verdict.broken == []
     assert len(adoptions(evidence)) == 5
@@ -89,7 +91,7 @@ def test_a_node_that_wakes_up_before_an_effect_does_not_begin_it(postgres_databa
         zombie.send(signal.SIGSTOP)  # while each run is about to wake and call
         scene.await_end(other)
         zombie.send(signal.SIGCONT)
-        eventually(60, lambda: len(zombie.said("engine.started")) == 2)
+        eventually(PATIENCE, lambda: len(zombie.said("engine.started")) == 2)
         verdict, evidence = scene.settle(other)
     assert verdict.broken == []
     assert len(adoptions(evidence)) == 5
@@ -106,7 +108,7 @@ def test_a_node_that_does_not_know_it_was_removed_is_stopped_by_the_fence(
         scene.begin(zombie, SLOWER)
         scene.await_hits(1)
         execute(postgres_database, f"update lease set until = now() - interval '1 second' where {LONGEST}")
-        eventually(60, lambda: zombie.said("engine.lost"))
+        eventually(PATIENCE, lambda: zombie.said("engine.lost"))
         assert other.said("node.taken_over")
         verdict, evidence = scene.settle(other)
     assert verdict.broken == []
@@ -153,8 +155,8 @@ def test_runs_whose_code_only_a_dead_node_had_wait_until_it_is_back(postgres_dat
         scene.begin(unable, ERRANDS)
         for _ in range(5):
             scene.begin(unable, NAPS)
-        eventually(60, lambda: unable.said("node.taken_over"))
-        eventually(60, lambda: len(unable.ask("/open")["open"]) == 2)  # what it can do it does
+        eventually(PATIENCE, lambda: unable.said("node.taken_over"))
+        eventually(PATIENCE, lambda: len(unable.ask("/open")["open"]) == 2)  # what it can do it does
         time.sleep(LEASE)
         assert {found["workflow"] for found in unable.ask("/open")["open"]} == {ERRANDS.name}
         able.start()
@@ -177,7 +179,7 @@ def test_a_database_that_crashes_while_a_dead_nodes_runs_are_recovered_strands_n
             for _ in range(40):
                 scene.begin(dying, SLOW)
             dying.end(signal.SIGKILL)
-            eventually(60, lambda: other.said(wait_for), every=0.001)
+            eventually(PATIENCE, lambda: other.said(wait_for), every=0.001)
             server.restart_immediately()
             verdict, evidence = scene.settle(other)
         assert verdict.broken == []

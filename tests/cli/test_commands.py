@@ -15,7 +15,7 @@ import pytest
 
 from detent.cli import COMMANDS
 from detent.cli.main import command_of, commands_below
-from tests.cli.program import detent, environment, started
+from tests.cli.program import PATIENCE, detent, environment, started
 
 ECHO = "name: echo\ntasks:\n  a: {action: core.echo, with: {x: '{{trigger.body.x ?? 0}}'}}\n"
 BAD = "name: bad\ntasks:\n  a: {needs: [b], action: core.echo}\n"
@@ -146,7 +146,7 @@ def test_a_run_that_is_triggered_without_an_engine_waits_for_one(folder: Path) -
     assert "the run begins when one does" in done.stderr
     with started(folder, "serve", "--port", "0") as server:
         server.wait_for("answers at")
-        until = time.monotonic() + 60
+        until = time.monotonic() + PATIENCE
         while "completed" not in (shown := detent(folder, "runs", "show", run).stdout):
             assert time.monotonic() < until, shown
 
@@ -241,7 +241,7 @@ def test_several_workers_serve_one_postgres_and_leave_together(folder: Path, pos
         server.wait_for("the worker is ready")
         detent(folder, "apply", write(folder, ECHO), "--url", url)
         run = detent(folder, "trigger", "echo", "--url", url).stdout.strip()
-        until = time.monotonic() + 60
+        until = time.monotonic() + PATIENCE
         while "completed" not in (shown := detent(folder, "runs", "show", run, "--url", url).stdout):
             assert time.monotonic() < until, shown
         assert server.stop() == 0

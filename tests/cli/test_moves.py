@@ -11,6 +11,7 @@ from rich.console import Console
 
 from detent.cli.commands.files import rehearse
 from detent.client import Client
+from tests.cli.program import PATIENCE
 from tests.cli.served import WAIT, Served
 
 pytestmark = pytest.mark.slow
@@ -23,7 +24,7 @@ LESS = "name: approval\ntasks:\n  ship: {action: core.echo, with: {x: '{{trigger
 def waiting(served: Served) -> list[str]:
     """Two runs that wait for their callback."""
     runs = [served.tells("trigger", "approval", "--label", "batch=moves")["run_id"] for _ in range(2)]
-    until = time.monotonic() + 60
+    until = time.monotonic() + PATIENCE
     while any(served.tells("runs", "show", run)["tasks"]["ask"]["status"] != "waiting" for run in runs):
         assert time.monotonic() < until
     for name, text in (("more", MORE), ("less", LESS)):
@@ -91,7 +92,7 @@ def test_runs_are_moved_by_their_ids_and_by_a_filter(served: Served, waiting: li
     asked = served.says("runs", "move", *which, code=1)
     assert "Move 1 of 2 runs to version 2? Nothing is done without --yes." in asked
     assert served.says("runs", "move", *which, "--yes").endswith("sent: 1 of 2\n")
-    until = time.monotonic() + 60
+    until = time.monotonic() + PATIENCE
     while served.tells("runs", "show", second)["version"] != 2:
         assert time.monotonic() < until
     assert served.tells("runs", "move", *which)["movable"] == 0

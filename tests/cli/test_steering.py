@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.program import detent, started
+from tests.cli.program import PATIENCE, detent, started
 from tests.cli.served import Served
 
 pytestmark = pytest.mark.slow
@@ -61,7 +61,7 @@ def test_many_runs_are_counted_first_and_steered_when_that_is_meant(served: Serv
     )
     assert served.tells("runs", "list", "nap", "--label", "batch=many", "--status", "cancelled") == []
     assert served.says("runs", "cancel", *which, "--all-matching", "--yes") == "cancel: 3 of 3\n"
-    until = time.monotonic() + 60
+    until = time.monotonic() + PATIENCE
     while len(served.tells("runs", "list", "nap", "--label", "batch=many", "--status", "cancelled")) < 3:
         assert time.monotonic() < until
     assert served.says("runs", "cancel", *which, "--all-matching", "--yes") == "no run matches\n"
@@ -125,7 +125,7 @@ def test_a_step_of_which_nobody_knows_is_resolved(folder: Path) -> None:
 
 
 def _wait_for(folder: Path, run: str, url: str, is_there: Any) -> Any:
-    until = time.monotonic() + 60
+    until = time.monotonic() + PATIENCE
     while not is_there(found := json.loads(detent(folder, "runs", "show", run, "--json", "--url", url).stdout)):
         assert time.monotonic() < until, found
     return found

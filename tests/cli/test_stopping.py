@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.program import started
+from tests.cli.program import PATIENCE, started
 from tests.servers.target import Target
 
 pytestmark = pytest.mark.slow
@@ -29,14 +29,14 @@ def begin(url: str, target: Target, milliseconds: int, kind: str = "slow") -> st
     step = {"url": target.url(f"/{kind}/{milliseconds}"), "method": "GET", "timeout": "60s"}
     call(f"{url}/api/v1/workflows", {"name": "slow", "tasks": {"a": step}})
     run = call(f"{url}/api/v1/workflows/slow/trigger", {})["data"]["run_id"]
-    until = time.monotonic() + 60
+    until = time.monotonic() + PATIENCE
     while not target.hits():
         assert time.monotonic() < until
     return f"/api/v1/workflows/slow/runs/{run}"
 
 
 def ended(url: str) -> Any:
-    until = time.monotonic() + 60
+    until = time.monotonic() + PATIENCE
     while (run := call(url)["data"])["status"] == "running":
         assert time.monotonic() < until
     return run

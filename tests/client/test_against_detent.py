@@ -157,9 +157,12 @@ def test_a_failed_run_raises_with_its_failed_steps(client: Any) -> None:
 def test_a_wait_is_answered_and_the_run_goes_on(client: Any) -> None:
     client.workflows.create(APPROVAL)
     run = client.start("approval", {"amount": 5})
-    with pytest.raises(StillRunning):
-        run.wait(timeout=0.3)
-    [callback] = run.get().callbacks
+    callbacks: list[Any] = []
+    while not callbacks:  # the run never ends without an answer, so each turn waits for it in vain
+        with pytest.raises(StillRunning):
+            run.wait(timeout=0.3)
+        callbacks = list(run.get().callbacks)
+    [callback] = callbacks
     assert client.callback(callback.url, {"by": "Ada"}).step == "answer"
     assert run.result(timeout=300) == {"by": "Ada"}
     with pytest.raises(Conflict, match="already used"):

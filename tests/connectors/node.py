@@ -15,7 +15,7 @@ from detent.steps.egress import EgressPolicy
 from detent.steps.http.client import ActionServices
 from tests.steps.calls import done, perform
 
-PATIENCE = 60.0
+PATIENCE = 300.0
 
 __all__ = ["PATIENCE", "SHIPPED", "Node", "open_node"]
 

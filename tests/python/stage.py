@@ -89,7 +89,9 @@ class Theatre:
     heroes: Heroes
     engines: list[Engine] = field(default_factory=list)
 
-    async def engine(self, registry: PythonRegistry | None = None, *, claims: bool = True) -> Engine:
+    async def engine(
+        self, registry: PythonRegistry | None = None, *, claims: bool = True, tuning: Tuning = QUICK
+    ) -> Engine:
         """One more engine, with that code; started, and its workflows are saved."""
         code = registry or self.registry
         engine = Engine(
@@ -98,7 +100,7 @@ class Theatre:
             tokens=CallbackTokens("key", "https://detent.example"),
             executors={StepKind.PYTHON: ClassExecutor(code, self.heroes)},
             serves=code.serves(),
-            tuning=QUICK,
+            tuning=tuning,
             new_id=new_id,
             claims=claims,
         )

@@ -28,7 +28,7 @@ class Ledger:
     def __init__(self) -> None:
         self.written: list[str] = []
         self.committed: list[str] = []
-        self.entered, self.may_end = threading.Event(), threading.Event()
+        self.entered, self.gave_up, self.may_end = threading.Event(), threading.Event(), threading.Event()
 
     def run_once(self, call: Any, generation: int, body: Callable[[Any], bytes]) -> bytes:
         result = body(call.step)
@@ -70,6 +70,7 @@ async def in_line(run: Run) -> list[str]:
     try:
         await run.step(second)
     except StepFailed as error:
+        LEDGER.gave_up.set()
         await one
         return [str(error)]
     return []
@@ -108,7 +109,7 @@ async def test_a_transaction_whose_time_is_over_while_it_waits_for_a_thread_neve
         executors[StepKind.FUNCTION] = FunctionExecutor(clock=SystemClock(), steps=StepRunner(ThreadPool(1), ledger))
         run = await begin(app, "in_line")
         assert await asyncio.to_thread(ledger.entered.wait, 300)
-        await asyncio.sleep(0.4)
+        assert await asyncio.to_thread(ledger.gave_up.wait, 300)
         assert app.engine.node is not None
         [held] = app.engine.node.runner.owned.values()
         assert held.locks == 1, "what never began is counted as open"

@@ -9,6 +9,7 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,9 +17,11 @@ import pytest
 from detent.python.classes.workflow import Workflow
 from detent.python.decorators import step
 from detent.python.registry import PythonRegistry
-from tests.python.stage import PATIENCE, Theatre, endings, theatre
+from tests.python.stage import PATIENCE, QUICK, Theatre, endings, theatre
 
 WAIT = 0.4
+#: A step in flight is waited for, however slow the machine is.
+PATIENT = replace(QUICK, drain=PATIENCE)
 
 
 class Edited:
@@ -59,7 +62,7 @@ class Edited:
 async def edited_run(url: str, edited: Edited, *after: str, **options: Any) -> AsyncIterator[tuple[Theatre, str]]:
     """A run of a, b, c whose node is replaced, between a and b, by one that has these steps."""
     async with theatre(url) as world:
-        old = await world.engine(edited.code(["a", "b", "c"]))
+        old = await world.engine(edited.code(["a", "b", "c"]), tuning=PATIENT)
         edited.may_end.clear()
         run = await world.start("Signup", hero=("User", "1"))
         assert await asyncio.to_thread(edited.begun.wait, PATIENCE)

@@ -232,7 +232,7 @@ async def test_a_heart_beats_while_the_engines_loop_is_blocked(postgres_store: P
     heartbeat = postgres_store.heartbeat(node.id, ttl=30, interval=0.05)
     heartbeat.start()
     before = heartbeat.confirmed()
-    end = SystemClock().monotonic() + 60.0
+    end = SystemClock().monotonic() + 300.0
     while heartbeat.confirmed() <= before + 0.5 and SystemClock().monotonic() < end:
         sum(range(1000))  # a step that keeps the loop for itself
     assert heartbeat.confirmed() > before + 0.5

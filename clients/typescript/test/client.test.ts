@@ -38,7 +38,7 @@ tasks:
   tell: {needs: [ask], action: core.echo, with: {by: "{{tasks.ask.body.by}}"}}
 `;
 
-describe("against a real Detent", { timeout: 90_000 }, () => {
+describe("against a real Detent", { timeout: 900_000 }, () => {
   let server: Server;
   let detent: Detent;
 

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("../../../../", import.meta.url));
-const PATIENCE = 60_000;
+const PATIENCE = 300_000;
 
 /** A real Detent in a process of its own, on a temporary file. */
 export class Server {

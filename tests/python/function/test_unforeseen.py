@@ -133,11 +133,13 @@ async def test_a_sleep_until_a_time_long_past_ends_at_once() -> None:
 
 TRIES: list[int] = []
 GATE = asyncio.Event()
+PAUSED = asyncio.Event()
 
 
 async def fails_once() -> str:
     TRIES.append(1)
     if len(TRIES) == 1:
+        await PAUSED.wait()
         raise RetryLater(1.0, "not yet")
     return "second try"
 
@@ -155,10 +157,12 @@ async def retries_beside(run: Run) -> tuple[str, str]:
 async def test_a_retry_that_comes_due_during_a_pause_is_made_when_the_run_goes_on() -> None:
     TRIES.clear()
     GATE.clear()
+    PAUSED.clear()
     async with engine() as app:
         run = await begin(app, "retries_beside")
         await until(app, run, lambda _: len(TRIES) == 1)
         await commands_of(app).control.pause(run)
+        PAUSED.set()
         await asyncio.sleep(1.5)  # longer than the retry has to wait
         assert len(TRIES) == 1
         await commands_of(app).control.resume(run)
