@@ -15,6 +15,10 @@ const FLAGS = [
   "--disable-background-networking",
   "--disable-component-update",
   "--disable-sync",
+  // No process for drawing, and none in stock for a page that may be opened next.
+  "--in-process-gpu",
+  "--process-per-site",
+  "--renderer-process-limit=1",
 ];
 /** Where the page is served. */
 export const BASE = process.env.DETENT_URL ?? "http://127.0.0.1:8080";

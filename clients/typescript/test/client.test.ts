@@ -15,7 +15,7 @@ import {
   PreconditionFailed,
   RehearsalFailed,
   Unauthenticated,
-} from "../src/index.js";
+} from "../dist/index.js";
 import { Server } from "./server.js";
 
 /** Everything of a list. */

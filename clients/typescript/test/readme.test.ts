@@ -6,8 +6,8 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { Server } from "./server.js";
 
-const README = new URL("../../README.md", import.meta.url);
-const EXAMPLE = fileURLToPath(new URL("../readme-example.mjs", import.meta.url));
+const README = new URL("../README.md", import.meta.url);
+const EXAMPLE = fileURLToPath(new URL("./readme-example.mjs", import.meta.url));
 
 test("the example of the README prints what its comments say", { timeout: 900_000 }, async () => {
   const example = /```js\n([\s\S]+?)```/.exec(await readFile(README, "utf8"))?.[1] ?? "";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Parser } from "../src/stream.js";
+import { Parser } from "../dist/stream.js";
 
 const TEXT = 'retry: 1000\n\nid: 1\nevent: entry\ndata: {"a":\ndata: 1}\n\n: still here\n\nevent: end\r\ndata: x\r\n\r\n';
 const FRAMES = [
