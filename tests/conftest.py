@@ -30,9 +30,10 @@ gc.disable()  # until all tests are collected: nothing of them is garbage
 #: so that no worker is left with one of them at the end.
 LONGEST = (
     ("tests/web/test_pages.py",),
-    ("tests/chaos/test_campaign.py", "tests/clients/test_typescript.py", "tests/web/test_sources.py"),
+    ("tests/chaos/test_campaign.py",),
     ("tests/property/test_property.py", "tests/chaos/test_crashes.py"),
     ("tests/sim/test_sim.py", "tests/triggers/test_dying.py", "tests/triggers/test_entity_events_dying.py"),
+    ("tests/clients/test_typescript.py", "tests/web/test_sources.py"),
 )
 
 
