@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         RetryLater,
         Skipped,
         Succeeded,
+        Unauthorized,
     )
     from detent.values.durations import days, hours, minutes, seconds, weeks
 
@@ -64,6 +65,7 @@ __all__ = [
     "StepContext",
     "StepFailed",
     "Succeeded",
+    "Unauthorized",
     "WaitTimeout",
     "Workflow",
     "__version__",
@@ -108,7 +110,7 @@ _NAMES_BY_HOME = {
     "detent.python.classes.workflow": "Workflow",
     "detent.run.links": "Link Linked",
     "detent.steps.actions": "ActionContext action",
-    "detent.steps.errors": "ActionError Failed Permanent RetriableFailure RetryLater Skipped Succeeded",
+    "detent.steps.errors": "ActionError Failed Permanent RetriableFailure RetryLater Skipped Succeeded Unauthorized",
 }
 _HOMES = {name: home for home, names in _NAMES_BY_HOME.items() for name in names.split()}
 

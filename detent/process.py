@@ -43,6 +43,7 @@ from detent.steps.action_step import ActionExecutor
 from detent.steps.actions import CORE, isolated_modules, registry
 from detent.steps.alerts import AlertPort, with_alerts
 from detent.steps.connectors.shipped import CONNECTORS as CONNECTORS_IN_PYTHON
+from detent.steps.credentials.action_connections import ActionCredentials
 from detent.steps.credentials.keeper import CredentialKeeper
 from detent.steps.credentials.requests import CredentialRequests
 from detent.steps.credentials.tokens import TokenEndpoint
@@ -206,6 +207,7 @@ def _executors(clock: Clock, policy: EgressPolicy, http: HttpSettings, ports: _P
         services=ActionServices(policy, http, connections=ports.connections, secrets=ports.secrets, tenants=tenants),
         processes=Processes(isolated_modules, policy, tenants),
         tenants=tenants,
+        credentials=ActionCredentials(ports.credentials),
     )
     return {
         StepKind.HTTP: requests,

@@ -41,6 +41,10 @@ class KnownAction(Protocol):
     def timeout(self) -> float | None:
         """Return its own time limit in seconds."""
 
+    @property
+    def takes_context(self) -> bool:
+        """Return whether its code gets the context of its attempt, which has its connections."""
+
     def misfits(self, constants: Mapping[str, Any], *, is_whole: bool) -> Mapping[str, str | None]:
         """Convert constant parameters. Return why each does not fit, or `None` for one that fits; the empty name stands
         for all of them together. What is not judged is left out. `is_whole`: there are no other parameters."""
@@ -70,6 +74,9 @@ def check_actions(compiled: Compiled, find: FindAction | None, *, effects: bool 
         given = action.unwrapped(step.config.get("with") or {})
         problems += _templated(action.facts, given, f"steps.{step.name}.with")
         problems += constant_problems(action, given, f"steps.{step.name}.with")
+        if "credential" in step.config and "version" not in step.config and not action.takes_context:
+            words = f"has no meaning for {action.facts.id!r}, whose code has no parameter of the type ActionContext"
+            problems.append(Problem(f"steps.{step.name}.credential", words))
         place = f"steps.{step.name}.action"
         said = _warnings(step, action.facts, effects=effects and step.name in compiled.retried)
         warnings += [f"{form.place(place, compiled) if form else place}: {one}" for one in said]

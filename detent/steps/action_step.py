@@ -13,6 +13,8 @@ from detent.run.outcomes import Done, Fail, Outcome, StepError
 from detent.steps.actions import CORE, PROCESSES, Action, Registry
 from detent.steps.actions import registry as default_registry
 from detent.steps.arguments import did_you_mean
+from detent.steps.credentials.action_connections import ActionCredentials
+from detent.steps.credentials.keeper import NO_CREDENTIALS
 from detent.steps.errors import InvalidParameters, Succeeded
 from detent.steps.http.client import ActionServices
 from detent.steps.isolation.processes import Processes
@@ -60,6 +62,7 @@ class ActionExecutor:
         services: ActionServices | None = None,
         processes: Processes | None = None,
         tenants: TenantRegistry = UNCONFINED,
+        credentials: ActionCredentials | None = None,
     ) -> None:
         self._registry = registry
         self._data = data
@@ -71,6 +74,7 @@ class ActionExecutor:
         self._services = services or ActionServices()
         self._processes = processes
         self._tenants = tenants
+        self._credentials = credentials
 
     def needs(self, step: Step) -> Needs:
         config = step.config
@@ -128,12 +132,34 @@ class ActionExecutor:
             reservations=self._reservations,
             is_waiting=self._processes is not None and action.isolation in PROCESSES,
         )
+        if "credential" in call.parameters:
+            return self._begin_authorized(action, given, live, call)
         if action.is_inline:
             try:
                 return outcome_of(action.function(**action.bind(given, live.context)), live.links)
             except Succeeded as success:
                 return outcome_of_error(success, live.links)
         return live.run(lambda: self._perform(action, given, live))
+
+    async def _begin_authorized(self, action: Action, given: Any, live: LiveAttempt, call: StepCall) -> Outcome:
+        """Run an attempt whose step names a stored credential. Nothing of it is in the outcome."""
+        credentials = self._credentials
+        if credentials is None:
+            return Fail(StepError("missing_credential", NO_CREDENTIALS), retry=False)
+
+        async def perform() -> Outcome:
+            try:
+                if action.is_inline:
+                    return outcome_of(action.function(**action.bind(given, live.context)), live.links)
+                return await self._perform(action, given, live)
+            except Exception as error:  # noqa: BLE001 - nothing that an action raises may end the node
+                return outcome_of_error(error, live.links)
+
+        async def authorized() -> Outcome:
+            name = connection_of(action.described.connector, given) or action.described.connector
+            return await credentials.run(call, live.connection(name), live.lend, perform)
+
+        return live.scrub(await live.run(authorized))
 
     async def _perform(self, action: Action, given: Any, live: LiveAttempt) -> Outcome:
         if self._processes is not None and action.isolation in PROCESSES:

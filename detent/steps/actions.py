@@ -111,6 +111,11 @@ class Action:
         The code of a process is not run here, so its parameters are not judged."""
         return {} if self.isolation in PROCESSES else self.signature.misfits(constants, is_whole=is_whole)
 
+    @property
+    def takes_context(self) -> bool:
+        """Return whether its code gets the context of its attempt."""
+        return bool(self.signature.context)
+
     def unwrapped(self, given: Any) -> Any:
         """Return the `with` of a step as the schema describes it."""
         model = self.signature.model

@@ -41,6 +41,7 @@ from detent.expressions import ExpressionError
 from detent.instant import SECOND, Instant
 from detent.run.call import StepCall
 from detent.run.outcomes import Done, Fail, Outcome, StepError
+from detent.steps.credentials.keeper import NO_CREDENTIALS
 from detent.steps.credentials.opened import sign
 from detent.steps.credentials.requests import AuthorizedAttempt, CredentialRequests
 from detent.steps.errors import CredentialProblem
@@ -76,7 +77,6 @@ class StoredDefinition(NamedTuple):
 Load = Callable[[int, str, str], Awaitable[StoredDefinition | None]]
 
 _NO_ENVIRONMENT: Final = EnvironmentConnections({})
-NO_CREDENTIALS: Final = "this process has no store of credentials"
 
 
 class SendRequest(Protocol):

@@ -14,6 +14,7 @@ from detent.values.text import plain_text
 LONGEST_WAIT: Final = 366 * 86_400.0
 EXCEPTION: Final = "exception"
 FAILED: Final = "failed"
+UNAUTHORIZED: Final = "unauthorized"
 
 
 class CredentialProblem(Exception):
@@ -65,6 +66,16 @@ class RetriableFailure(RetryLater):
 
     def __init__(self, message: str = "", code: str = FAILED, *, after: float | None = None) -> None:
         super().__init__(after, message, code=code)
+
+
+class Unauthorized(Permanent):
+    """The service refused the credential of the action.
+
+    If a step lent it a stored credential whose token can be renewed, the action is called once more with a new token,
+    in the same attempt. Otherwise it failed, and another attempt would not help."""
+
+    def __init__(self, message: str = "the service refused the credential") -> None:
+        super().__init__(message, code=UNAUTHORIZED)
 
 
 class Succeeded(Exception):

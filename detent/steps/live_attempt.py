@@ -20,10 +20,11 @@ from detent.observe import emit
 from detent.run.call import StepCall
 from detent.run.outcomes import Fail, Outcome, StepError
 from detent.steps.action_context import HEARTBEAT, ActionContext, context_of
+from detent.steps.credentials.action_connections import HostBinding, LentConnection
 from detent.steps.http.client import ActionServices, GuardedHttp
 from detent.steps.links import Links, Reservations
 from detent.steps.results import outcome_of_error
-from detent.steps.secret_calls import CodeSecrets
+from detent.steps.secret_calls import CodeSecrets, redacted
 from detent.steps.user_code import TimeLimit, failure_of, is_cancelled
 from detent.vault.redaction import Redactor
 
@@ -63,6 +64,7 @@ class LiveAttempt:
         self._beat_at = self._loop.time()
         self._detail: bytes | None = None
         self._is_over = False
+        self._lent: tuple[LentConnection, ...] = ()
         self._is_waiting = is_waiting
         self.context: ActionContext | None = context_of(call, self, reservations) if has_context else None
 
@@ -91,6 +93,21 @@ class LiveAttempt:
         if outcome is None or deadline.expired():
             outcome = self._timed_out()
         return self._with_detail(outcome)
+
+    def lend(self, lent: LentConnection) -> None:
+        """Give the attempt a connection with a stored credential. An earlier one is still redacted."""
+        self._lent = (lent, *self._lent)
+
+    @property
+    def binding(self) -> HostBinding | None:
+        """Return where the values of the stored credential may be sent, or `None` if the attempt has none."""
+        return self._lent[0].binding if self._lent else None
+
+    def scrub(self, outcome: Outcome) -> Outcome:
+        """Return an outcome without the values of the stored credential. Tokens are redacted by no one else."""
+        for lent in self._lent:
+            outcome = redacted(outcome, lent.redactor)
+        return outcome
 
     def begins(self) -> None:
         """Begin to count the time of the attempt."""
@@ -127,15 +144,15 @@ class LiveAttempt:
     # -- the port of its context
 
     def log(self, level: str, message: str, facts: dict[str, Any]) -> None:
-        redactor = self._redactor()
-        if redactor is not None:
+        for redactor in self._redactors():
             message, facts = redactor.text(message), redactor.value(facts)
         said = {**self._where, "level": level, "message": message, "facts": facts}
         self._on_loop(lambda: emit("action.logged", **said))
 
     def progress(self, fraction: float, text: str) -> None:
-        redactor = self._redactor()
-        said = {**self._where, "fraction": fraction, "text": text if redactor is None else redactor.text(text)}
+        for redactor in self._redactors():
+            text = redactor.text(text)
+        said = {**self._where, "fraction": fraction, "text": text}
         self._on_loop(lambda: emit("step.progress", **said))
 
     def beat(self, detail: bytes | None) -> None:
@@ -145,6 +162,8 @@ class LiveAttempt:
         return self._is_over
 
     def connection(self, name: str) -> NamedConnection:
+        if self._lent and self._lent[0].connection.name == name:
+            return self._lent[0].connection
         return self._services.connection(name, tenant=self.tenant, connector=self._connector)
 
     def secret(self, name: str) -> str:
@@ -153,14 +172,15 @@ class LiveAttempt:
     async def secret_async(self, name: str) -> str:
         return await self._secrets.read_async(name)
 
-    def _redactor(self) -> Redactor | None:
+    def _redactors(self) -> list[Redactor]:
         secrets = self._services.secrets
-        return None if secrets is None else secrets.redactors.get(self.tenant)
+        known = None if secrets is None else secrets.redactors.get(self.tenant)
+        return [*([] if known is None else [known]), *(lent.redactor for lent in self._lent)]
 
     def http(self) -> GuardedHttp:
         if threading.get_ident() != self._thread:
             raise RuntimeError(_OFF_LOOP)
-        return self._services.http(self.tenant)
+        return self._services.http(self.tenant, self.binding)
 
     def connect(self, host: str, port: int, timeout: float) -> socket.socket:
         return self._services.connect(self.tenant, host, port, timeout)

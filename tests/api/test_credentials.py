@@ -16,6 +16,7 @@ from detent.commands.vault.connect import ProviderAnswer
 from detent.errors import Forbidden
 from detent.vault.sealing import new_key
 from tests.api.server import Detent, serving
+from tests.connectors.mail import PASSWORD, USER, open_mail
 from tests.steps.listeners import website
 from tests.steps.provider import CLIENT, Provider, providing
 
@@ -117,6 +118,26 @@ async def test_a_connector_uses_the_stored_credential_of_its_name(detent: Detent
         await detent.save("name: strict\ntasks:\n  ask: {action: crm.me, credential: strict}\n")
         run = await detent.ended(await detent.start("strict", {}))
         assert run["tasks"]["ask"]["error"]["code"] == "credential_denied"
+
+
+async def test_a_connector_in_python_uses_the_stored_credential_that_its_step_names(
+    detent: Detent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mail = "action: email.send, with: {to: ann@example.org, from: shop@example.org, subject: Paid, text: It was paid.}"
+    async with open_mail(login=True) as mailbox:
+        monkeypatch.setenv("CONNECTOR_EMAIL_URL", mailbox.url())
+        host = urlsplit(mailbox.url()).netloc
+        await put(detent, "shop", kind="basic", username=USER, password=PASSWORD, hosts=[host])
+        await put(detent, "strict", kind="basic", username=USER, password=PASSWORD, hosts=["mail.example.com:25"])
+        for credential in ("shop", "strict"):
+            saved = await detent.save(f"name: {credential}\ntasks:\n  tell: {{{mail}, credential: {credential}}}\n")
+            assert "CONNECTOR_EMAIL" not in str(saved)
+        run = await detent.ended(await detent.start("shop", {}))
+        assert run["status"] == "completed", run
+        assert mailbox.users == [USER]
+        run = await detent.ended(await detent.start("strict", {}))
+        assert run["tasks"]["tell"]["error"]["code"] == "credential_denied"
+        assert len(mailbox.messages) == 1
 
 
 async def test_a_dead_grant_pauses_its_runs_and_they_go_on_when_it_is_set_again(detent: Detent) -> None:

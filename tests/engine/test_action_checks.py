@@ -19,7 +19,7 @@ from detent.errors import InvalidDefinition
 from detent.forms.compile import compile_document
 from detent.graph.model import Probe
 from detent.settings import Settings
-from detent.steps.actions import Registry, registry
+from detent.steps.actions import ActionContext, Registry, registry
 from detent.steps.connectors.shipped import offer_shipped
 from tests.forms.rules import action, edge, rule, start
 
@@ -84,6 +84,10 @@ def is_paid() -> bool:
 def send(**anything: Any) -> None: ...
 
 
+@REGISTRY.action("shop.look", effect="none")
+def look(context: ActionContext) -> None: ...
+
+
 @pytest.fixture
 async def commands() -> AsyncIterator[Commands]:
     async with build_app(Settings(database_url="memory://")) as app:
@@ -92,6 +96,14 @@ async def commands() -> AsyncIterator[Commands]:
 
 def steps(action: str, given: Any, **more: Any) -> str:
     return json.dumps({"name": "w", "tasks": {"a": {"action": action, "with": given, **more}}})
+
+
+async def test_a_credential_of_code_that_could_never_see_it_is_refused_at_publish(commands: Commands) -> None:
+    with pytest.raises(InvalidDefinition) as caught:
+        await commands.workflows.save(steps("shop.charge", {}, credential="crm"))
+    words = "has no meaning for 'shop.charge', whose code has no parameter of the type ActionContext"
+    assert list(map(str, caught.value.problems)) == [f"tasks.a.credential: {words}"]
+    await commands.workflows.save(steps("shop.look", {}, credential="crm"))
 
 
 GOOD = {"street": "{{ trigger.body.street }}", "city": "Bern"}

@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 from detent.run.links import Link
 from detent.steps.actions import ActionContext, Registry
-from detent.steps.errors import Skipped
+from detent.steps.errors import Skipped, Unauthorized
 
 REGISTRY = Registry()
 MEMORY = 128 * 1024 * 1024
@@ -71,6 +71,15 @@ def link(context: ActionContext) -> str:
 @REGISTRY.action("good.dial", isolation="process")
 def dial(host: str, context: ActionContext) -> None:
     context.connect(host, 80, timeout=1)
+
+
+@REGISTRY.action("good.ask", isolation="pool")
+async def ask(url: str, context: ActionContext) -> Any:
+    headers = {"Authorization": f"Bearer {context.credential('good')}"}
+    async with context.http.get(url, headers=headers) as response:
+        if response.status == 401:
+            raise Unauthorized
+        return await response.json()
 
 
 @REGISTRY.action("good.other-token", isolation="process")

@@ -77,7 +77,6 @@ async def pin_actions(
     missing = _missing(calls, configs, described, connections)
     made = dataclasses.replace(made, warnings=(*made.warnings, *missing))
     misfits = [problem for step, row in calls for problem in _misfits(step, row, configs[step].get("with"))]
-    misfits += [problem for step in steps if (problem := _credential_problem(step, rows))]
     unprobed = [problem for step in steps if (problem := _probe_problem(step, rows, code))]
     outputs = {step: _facts(row) for step, row in calls if row.definition is not None}
     return Pinned(made, (*refused, *disabled, *misfits, *unprobed, *branch_problems(compiled, outputs)))
@@ -124,15 +123,6 @@ def _credential_warnings(compiled: Compiled, stored: Mapping[str, str]) -> list[
     return list(found)
 
 
-def _credential_problem(step: Step, rows: Mapping[str, ActionRow]) -> Problem | None:
-    """Return the problem of a credential at a step whose code would never see it."""
-    row = rows.get(str(step.config.get("action")))
-    if "credential" not in step.config or row is None or row.definition is not None:
-        return None
-    message = f"has no meaning for {row.id!r}, which is code and not a request; it uses the connection of the node"
-    return Problem(f"steps.{step.name}.credential", message)
-
-
 async def _rows(
     store: Store, tenant: int, names: Sequence[str], versions: Mapping[str, str] | None
 ) -> dict[str, ActionRow]:
@@ -156,7 +146,8 @@ def _missing(
         connector = known.get(row.connector)
         if row.definition is None and connector is not None:
             name = connection_of(connector.id, configs[step].get("with"))
-            for one in connections.missing(name, connector.base_url, connector.auth) if name else ():
+            auth = Auth() if "credential" in configs[step] else connector.auth
+            for one in connections.missing(name, connector.base_url, auth) if name else ():
                 found[f"the connection {name!r} needs {one}, which this process does not have"] = None
     return list(found)
 

@@ -51,6 +51,7 @@ _MOST_KEPT: Final = 10_000
 #: How long a node tries to store tokens that a provider has issued already.
 _COMMIT_SECONDS: Final = 120.0
 
+NO_CREDENTIALS: Final = "this process has no store of credentials"
 _decode: Final = msgspec.json.Decoder().decode
 
 Key = tuple[int, str]
@@ -194,6 +195,16 @@ class CredentialKeeper:
             self._forced[key] = loop.time()
         found = await self._renewal(key, used)
         return None if found.version == used.version else found
+
+    async def renew_for_call(self, call: StepCall, used: OpenedCredential) -> OpenedCredential | None:
+        """Return a newer credential as `renew` does. Raise CredentialProblem with the outcome of an attempt that
+        cannot go on without it."""
+        try:
+            return await self.renew(call.tenant, used)
+        except NeedsPerson as error:
+            await self.pause(call, used.name, str(error))
+        except TokenTrouble as error:
+            raise CredentialProblem(Fail(StepError("token_refused", f"credential {used.name!r}: {error}"))) from None
 
     # -- reading
 

@@ -9,16 +9,14 @@ from typing import Final
 
 from detent.catalog.connector import Auth
 from detent.run.call import StepCall
-from detent.run.outcomes import Fail, Outcome, StepError
-from detent.steps.credentials.keeper import CredentialKeeper, NeedsPerson
+from detent.run.outcomes import Outcome
+from detent.steps.credentials.keeper import CredentialKeeper
 from detent.steps.credentials.opened import OpenedCredential, RequestAuth
-from detent.steps.errors import CredentialProblem
 from detent.steps.http.request import HttpRequest
 from detent.steps.http.response import ReceivedAnswer, outcome_of
 from detent.steps.http.step import HttpExecutor
 from detent.steps.secret_calls import redacted
 from detent.values.limits import BODY_LIMIT
-from detent.vault.credential import TokenTrouble
 
 _UNAUTHORIZED: Final = 401
 
@@ -75,7 +73,7 @@ class AuthorizedAttempt:
         if received.status != _UNAUTHORIZED or self._is_renewed:
             return received
         self._is_renewed = True
-        newer = await self._renew()
+        newer = await self._credentials.renew_for_call(self._call, self.opened)
         if newer is None:
             return received
         self.opened = newer
@@ -88,12 +86,3 @@ class AuthorizedAttempt:
     async def _send(self, request: HttpRequest, limit: int) -> ReceivedAnswer:
         auth = RequestAuth(self.opened, self._auth)
         return await self._http.exchange(request, tenant=self._call.tenant, limit=limit, auth=auth)
-
-    async def _renew(self) -> OpenedCredential | None:
-        name = self.opened.name
-        try:
-            return await self._credentials.renew(self._call.tenant, self.opened)
-        except NeedsPerson as error:
-            await self._credentials.pause(self._call, name, str(error))
-        except TokenTrouble as error:
-            raise CredentialProblem(Fail(StepError("token_refused", f"credential {name!r}: {error}"))) from None

@@ -17,6 +17,7 @@ from aiohttp.abc import AbstractResolver
 from yarl import URL
 
 from detent.catalog.connections import EnvironmentConnections, NamedConnection
+from detent.steps.credentials.action_connections import HostBinding
 from detent.steps.egress import EgressGuard, EgressPolicy, TenantEgress
 from detent.steps.errors import Permanent
 from detent.steps.http.step import HttpSettings, SessionPool
@@ -30,9 +31,10 @@ REQUEST_SECONDS: Final = 30.0
 class GuardedHttp:
     """Sends requests of actions. `async with context.http.get(url) as response:` closes the response at its end."""
 
-    def __init__(self, sessions: SessionPool, tenant: int) -> None:
+    def __init__(self, sessions: SessionPool, tenant: int, binding: HostBinding | None = None) -> None:
         self._sessions = sessions
         self._tenant = tenant
+        self._binding = binding
 
     @asynccontextmanager
     async def request(
@@ -48,8 +50,11 @@ class GuardedHttp:
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         """Send a request and yield its response. `json` is encoded as the body; `data` is sent as aiohttp sends it.
 
-        Raise EgressDenied if the address is not allowed, and the errors of aiohttp."""
+        Raise EgressDenied if the address is not allowed, and the errors of aiohttp. Raise Permanent if the request
+        carries a stored credential to a host that it does not allow."""
         target = URL(url)
+        if self._binding is not None:
+            self._binding.check(target, params, headers, json, data)
         sent = {"Accept-Encoding": "identity", **(headers or {})}
         if json is not None:
             data = msgspec.json.encode(json)
@@ -115,9 +120,9 @@ class ActionServices:
             raise Permanent(refused, code=NOT_ALLOWED)
         return self.connections.named(name)
 
-    def http(self, tenant: int) -> GuardedHttp:
-        """Return the HTTP client of a tenant, on the running loop."""
-        return GuardedHttp(self._sessions, tenant)
+    def http(self, tenant: int, binding: HostBinding | None = None) -> GuardedHttp:
+        """Return the HTTP client of a tenant, on the running loop. `binding` says where a credential may be sent."""
+        return GuardedHttp(self._sessions, tenant, binding)
 
     def connect(self, tenant: int, host: str, port: int, timeout: float) -> socket.socket:
         """Return a connected socket. Raise EgressDenied or OSError."""

@@ -27,6 +27,7 @@ from detent.run.initiator import Principal
 from detent.run.outcomes import Outcome
 from detent.steps.action_context import ActionContext
 from detent.steps.arguments import Signature, innermost, read_signature
+from detent.steps.credentials.action_connections import HostBinding
 from detent.steps.egress import EgressPolicy
 from detent.steps.errors import Permanent
 from detent.steps.http.client import ActionServices, GuardedHttp
@@ -168,7 +169,9 @@ class _Port:
         return self.secret(name)
 
     def http(self) -> GuardedHttp:
-        return self._services.http(INSTALLATION)  # its policy is that of the tenant
+        lent = self._call.lent
+        binding = None if lent is None else HostBinding(lent.credential, lent.hosts, lent.values)
+        return self._services.http(INSTALLATION, binding)  # its policy is that of the tenant
 
     def connect(self, host: str, port: int, timeout: float) -> socket.socket:
         return self._services.connect(INSTALLATION, host, port, timeout)

@@ -46,12 +46,21 @@ class BadFrame(ValueError):
     """What was received is not a frame, or is larger than one may be."""
 
 
+class LentHosts(msgspec.Struct):
+    """The name of a stored credential, its hosts, and its values."""
+
+    credential: str
+    hosts: tuple[str, ...]
+    values: tuple[str, ...]
+
+
 class IsolatedCall(msgspec.Struct):
     """What a process is asked to do: call a function of a module with the `with` of a step.
 
     `context` has the facts of the attempt, if the function takes them. `connections` has the parts of the connection
     of its connector, and of the one that the step names: the process knows no others. `egress` is what the tenant may
-    reach, `None` for all that the installation allows, and a guest is another tenant than the first.
+    reach, `None` for all that the installation allows, and a guest is another tenant than the first. `lent` names the
+    stored credential whose values one of the connections has, and where they may be sent.
     """
 
     module: str
@@ -61,6 +70,7 @@ class IsolatedCall(msgspec.Struct):
     context: dict[str, Any] | None = None
     egress: tuple[str, ...] | None = None
     is_guest: bool = False
+    lent: LentHosts | None = None
 
 
 class IsolatedResult(msgspec.Struct, omit_defaults=True):

@@ -328,7 +328,7 @@ def use_of(action: Action) -> tuple[str, int]:
 def _encode(
     action: Action, given: Any, live: LiveAttempt, connections: Connections, egress: tuple[str, ...] | None
 ) -> bytes:
-    facts, context = None, live.context
+    facts, context, binding = None, live.context, live.binding
     if context is not None:
         facts = {
             "run_id": context.run_id,
@@ -349,6 +349,7 @@ def _encode(
         facts,
         egress,
         live.tenant != INSTALLATION,
+        None if binding is None else frames.LentHosts(binding.credential, binding.hosts.rules, binding.values),
     )
     return msgspec.json.encode(call)
 
