@@ -74,6 +74,7 @@ class NewAction(NamedTuple):
 class ActionMark(NamedTuple):
     """What a list shows of the newest version of an action. `enabled`: its connector is enabled too."""
 
+    tenant: int
     id: str
     version: str
     connector: str

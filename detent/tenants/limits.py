@@ -69,6 +69,11 @@ class AllowedNames:
         """Return whether a name is allowed."""
         return self._is_all or name in self._names or name.startswith((CORE_PREFIX, *self._prefixes))
 
+    def allow_some(self, connector: str) -> bool:
+        """Return whether an action of a connector may be allowed."""
+        begin = f"{connector}."
+        return self.allow(begin) or any(one.startswith(begin) for one in (*self._names, *self._prefixes))
+
 
 def read_limits(stored: str | None) -> TenantLimits:
     """Return the limits of a stored text. Fields of newer code are left out."""

@@ -59,6 +59,10 @@ class TenantRegistry:
         known = self._known.get(tenant)
         return refusal("TENANT" if known is None else known.name, name)
 
+    def may_see(self, tenant: int, connector: str) -> bool:
+        """Return whether a tenant may use an action of a connector of the installation."""
+        return not self.is_confined(tenant) or self.limits(tenant).allowed.allow_some(connector)
+
     def retentions(self) -> list[tuple[int, int]]:
         """Return (id, days) of the tenants whose runs have a retention of their own."""
         found = ((one.id, one.limits.retention_days) for one in self._known.values())

@@ -76,6 +76,14 @@ async def provider() -> AsyncIterator[Provider]:
         yield made
 
 
+async def put_client(store: MemoryStore, provider: Provider, client: str = CLIENT[0]) -> None:
+    token_url, hosts = f"{provider.url}/token", [host_of(provider.url)]
+    secret = CLIENT[1]
+    await put(
+        store, "crm", kind="oauth2_client", token_url=token_url, client_id=client, client_secret=secret, hosts=hosts
+    )
+
+
 class Step:
     """The actions of one node, with its credentials and what its operator has set."""
 
@@ -187,13 +195,7 @@ async def test_an_action_that_is_unauthorized_runs_again_with_a_renewed_token_in
     http: HttpExecutor, store: MemoryStore, provider: Provider
 ) -> None:
     bare = Step(Node(http, store), {})
-    await put(
-        store,
-        "crm",
-        **{"kind": "oauth2_client", "token_url": f"{provider.url}/token", "client_id": CLIENT[0]},
-        client_secret=CLIENT[1],
-        hosts=[host_of(provider.url)],
-    )
+    await put_client(store, provider)
     done(await bare.run("crm.ask", {"url": provider.url}))
     provider.revoke_tokens()
     result = done(await bare.run("crm.ask", {"url": provider.url}))
@@ -213,8 +215,7 @@ async def test_a_dead_grant_pauses_the_run_of_an_action(
     http: HttpExecutor, store: MemoryStore, provider: Provider
 ) -> None:
     bare = Step(Node(http, store), {})
-    document = {"kind": "oauth2_client", "token_url": f"{provider.url}/token", "client_id": "unknown"}
-    await put(store, "crm", **document, client_secret=CLIENT[1], hosts=[host_of(provider.url)])
+    await put_client(store, provider, "unknown")
     outcome = await bare.run("crm.ask", {"url": provider.url})
     assert isinstance(outcome, Pause)
     assert outcome.reason == "credential"
@@ -234,8 +235,7 @@ async def test_an_isolated_action_gets_its_credential_and_renews_it_too(
     policy = EgressPolicy.from_texts(("127.0.0.0/8",))
     processes = Processes(lambda: [isolated_actions.__name__], policy)
     apart = Step(Node(http, store), {}, processes)
-    document = {"kind": "oauth2_client", "token_url": f"{provider.url}/token", "client_id": CLIENT[0]}
-    await put(store, "crm", **document, client_secret=CLIENT[1], hosts=[host_of(provider.url)])
+    await put_client(store, provider)
     done(await apart.run("good.ask", {"url": provider.url}, timeout=300.0))
     provider.revoke_tokens()
     result = done(await apart.run("good.ask", {"url": provider.url}, timeout=300.0))

@@ -109,10 +109,11 @@ def test_the_first_tenant_can_be_confined_too(on: Callable[[Test], None]) -> Non
     on(test)
 
 
-async def _add_connectors(world: World, url: str) -> None:
+async def _add_connectors(world: World, url: str, version: str = "1.0.0") -> None:
     """Give the installation and the tenant A a connector each, with the same manifest."""
     for tenant, name in ((EVERY_TENANT, "shared"), (A, "own")):
-        text = f"{{connector: {name}, version: 1.0.0, base_url: '{url}', actions: {{get: {{request: {{path: /}}}}}}}}"
+        facts = f"connector: {name}, version: {version}, base_url: '{url}'"
+        text = f"{{{facts}, actions: {{get: {{request: {{path: /}}}}}}}}"
         made = read_manifest(text, filename="manifest.yaml")
         await world.app.commands.for_caller(_caller(tenant)).catalog._save(tenant, made)  # noqa: SLF001 - of no tenant
 
@@ -136,6 +137,42 @@ def test_a_tenant_uses_its_own_connectors_and_those_that_it_was_allowed(on: Call
             await change(world, A, actions=[])
             assert code_of(await run_to_end(world, A, "shared")) == "action_not_allowed"
             assert (await run_to_end(world, A, "own"))["status"] == "completed"
+
+    on(test)
+
+
+def test_the_catalog_of_a_tenant_has_what_it_may_use_and_no_more(on: Callable[[Test], None]) -> None:
+    async def test(world: World) -> None:
+        await _add_connectors(world, "https://shared.example.com", "2.0.0")
+
+        async def ids(tenant: int, place: str) -> set[str]:
+            found: set[str] = set()
+            cursor: str | None = ""
+            while cursor is not None:
+                page = json.loads((await world.call(tenant, "GET", f"/api/v1/{place}?limit=2{cursor}")).text)
+                found |= {one["id"] for one in page["data"]}
+                following = page.get("next_cursor")
+                cursor = None if following is None else f"&cursor={following}"
+            return found
+
+        assert {"billing.charge", "shared.get"} <= await ids(DEFAULT, "actions")
+        assert await ids(A, "connectors") == {"core", "own"}
+        assert {name.partition(".")[0] for name in await ids(A, "actions")} == {"core", "own"}
+        facets = await world.made(A, "GET", "/api/v1/actions/facets")
+        assert {one["value"] for one in facets["connectors"]} == {"core", "own"}
+        for place, word in (("actions", "get"), ("connectors", "*")):
+            name = f"shared.{word}" if place == "actions" else "shared"
+            for tenant, missing in ((A, name), (A, "nothing.get" if place == "actions" else "nothing")):
+                answer = await world.call(tenant, "GET", f"/api/v1/{place}/{missing}")
+                assert answer.status == 404
+                assert f"detent tenants set canarya --allow {missing.partition('.')[0]}.{word}" in answer.text
+        assert (await world.call(A, "GET", "/api/v1/connectors/shared/actions")).status == 404
+        assert (await world.call(A, "GET", "/api/v1/actions/own.get")).status == 200
+        await change(world, A, actions=["shared.get", "billing.*"])
+        assert await ids(A, "connectors") == {"billing", "core", "own", "shared"}
+        assert {"billing.charge", "shared.get"} <= await ids(A, "actions")
+        assert (await world.call(A, "GET", "/api/v1/actions/shared.get")).status == 200
+        assert "slack" not in await ids(A, "connectors")
 
     on(test)
 

@@ -48,14 +48,21 @@ class CatalogCommands(CommandPart):
         return await self._store.credential_states(self._tenant, names)
 
     async def connectors(self, *, limit: int, after: str | None = None) -> list[ConnectorRow]:
-        """Return the newest version of each connector, by id."""
-        return await self._store.connectors(self._tenant, limit=limit, after=after)
+        """Return the newest version of each connector that the tenant may use, by id."""
+        found: list[ConnectorRow] = []
+        while len(found) < limit:
+            rows = await self._store.connectors(self._tenant, limit=limit, after=after)
+            found += [row for row in rows if self._is_seen(row)]
+            if len(rows) < limit:
+                break
+            after = rows[-1].id
+        return found[:limit]
 
     async def connector(self, connector: str) -> ConnectorRow:
-        """Return a connector, or raise NotFound."""
+        """Return a connector, or raise NotFound; also for one that the tenant may not use."""
         row = await self._store.connector(self._tenant, connector)
-        if row is None:
-            raise NotFound(f"there is no connector {connector[:200]!r}")
+        if row is None or not self._is_seen(row):
+            raise NotFound(f"there is no connector {connector[:200]!r}{self._hint(f'{connector[:200]}.*')}")
         return row
 
     async def actions(
@@ -68,31 +75,51 @@ class CatalogCommands(CommandPart):
         tag: str | None = None,
         text: str | None = None,
     ) -> list[ActionMark]:
-        """Return the newest version of each action by id, narrowed as asked."""
-        return await self._store.actions(
-            self._tenant, limit=limit, after=after, connector=connector, category=category, tag=tag, text=text
-        )
+        """Return the newest version of each action that the tenant may use, by id, narrowed as asked."""
+        found: list[ActionMark] = []
+        while len(found) < limit:
+            rows = await self._store.actions(
+                self._tenant, limit=limit, after=after, connector=connector, category=category, tag=tag, text=text
+            )
+            found += [row for row in rows if self._is_allowed(row)]
+            if len(rows) < limit:
+                break
+            after = rows[-1].id
+        return found[:limit]
 
     async def count_actions(self) -> ActionFacetsDocument:
-        """Count the actions by connector, category and tag."""
+        """Count the actions that the tenant may use by connector, category and tag."""
         connectors: Counter[str] = Counter()
         categories: Counter[str] = Counter()
         tags: Counter[str] = Counter()
         after: str | None = None
         while rows := await self._store.actions(self._tenant, limit=_PAGE, after=after):
+            after = rows[-1].id
+            rows = [row for row in rows if self._is_allowed(row)]
             connectors.update(row.connector for row in rows)
             categories.update(row.category for row in rows if row.category)
             tags.update(tag for row in rows for tag in set(json.loads(row.tags)))
-            after = rows[-1].id
         return ActionFacetsDocument(connectors=_most(connectors), categories=_most(categories), tags=_most(tags))
 
     async def action(self, action: str, version: str | None = None) -> ActionRow:
-        """Return an action, by default its newest version, or raise NotFound."""
+        """Return an action, by default its newest version, or raise NotFound; also for one that the tenant may not
+        use."""
         row = await self._store.action(self._tenant, action, version)
-        if row is None or (version is None and not row.is_listed):
+        if row is None or (version is None and not row.is_listed) or not self._is_allowed(row):
             which = "" if version is None else f" with version {version[:20]}"
-            raise NotFound(f"there is no action {action[:200]!r}{which}")
+            raise NotFound(f"there is no action {action[:200]!r}{which}{self._hint(action[:200])}")
         return row
+
+    def _is_allowed(self, row: ActionMark | ActionRow) -> bool:
+        return row.tenant != EVERY_TENANT or self._context.tenants.refusal(self._tenant, row.id) is None
+
+    def _is_seen(self, row: ConnectorRow) -> bool:
+        return row.tenant != EVERY_TENANT or self._context.tenants.may_see(self._tenant, row.id)
+
+    def _hint(self, name: str) -> str:
+        """Return what to do about a name that the tenant may not use. It is the same if there is no such name."""
+        refused = self._context.tenants.refusal(self._tenant, name)
+        return "" if refused is None else f" here: {refused}"
 
     async def add(self, connector: Connector) -> tuple[ConnectorRow, SavedConnector]:
         """Add a connector, or a new version of one. Raise Conflict if the version exists with another content, or if
