@@ -19,14 +19,10 @@ from detent.store.auth import KeyStore, NewKey
 from detent.store.identity.people import PersonStore
 
 NAME: Final = "first"
-#: The setting that has the id of the first key. Of several nodes, the one that stores it makes the key.
-_SETTING: Final = "first_key"
 
 
 class FirstKeyStore(KeyStore, PersonStore, AuditStore, Protocol):
     """What the first key needs of a store."""
-
-    async def setting(self, name: str, default: str) -> str: ...
 
 
 async def is_needed(store: FirstKeyStore) -> bool:
@@ -52,11 +48,10 @@ async def make_first_key(store: FirstKeyStore, file: Path | None = None) -> str 
         expires_at=None,
     )
     with _written(file, made.key) as keep:
-        if await store.setting(_SETTING, made.id) != made.id:
-            return None
         pending = PendingAudit(_audit_row(new))
         with auditing(pending):
-            await store.add_key(new)
+            if not await store.add_first_key(new):
+                return None
         if not pending.is_written:  # a store in memory has no transactions
             await store.finish_audit(pending.row())
         keep.append(made.key)

@@ -448,6 +448,16 @@ class WorkflowCommands(CommandPart):
                     chains.append((*chain, called))
         return ()
 
+    async def get_or_adopt(self, key: str) -> WorkflowRow:
+        """Return a workflow as `get` does. Code of the installation that the tenant may use gets its row here first.
+
+        Raise NotAllowed if the tenant may not use it."""
+        try:
+            return await self.get(key)
+        except NotFound:
+            await self._context.installed.adopt(self._tenant, key)
+            return await self.get(key)
+
     async def _called(self, key: str) -> _Called | None:
         """Read a workflow that another one starts. Return `None` if it does not exist."""
         try:

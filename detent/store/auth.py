@@ -10,6 +10,8 @@ from typing import Final, NamedTuple, Protocol
 
 #: The setting that has the stamp.
 STAMP: Final = "auth_stamp"
+#: The setting that has the id of the first key of the installation.
+FIRST_KEY: Final = "first_key"
 
 
 class NewKey(NamedTuple):
@@ -63,6 +65,12 @@ class KeyStore(Protocol):
 
     async def add_key(self, key: NewKey) -> bool:
         """Insert a key. Return False if its id is taken."""
+
+    async def add_first_key(self, key: NewKey) -> bool:
+        """Insert the first key of the installation and store its id in the setting `first_key`, in one transaction.
+
+        Return False if the setting has the id of a key that exists. An id without a key is replaced: a node of an older
+        release that died in between has left it."""
 
     async def key(self, key: str) -> KeyRow | None:
         """Return a key of any tenant, also one that has expired or was revoked. Only the authenticator uses this."""

@@ -195,7 +195,7 @@ class TriggerEditor(TriggerPart):
         """Create a trigger from a document. Raise InvalidDefinition with every problem of it."""
         fields = plain_fields(document)
         written = read_new(fields)
-        workflow = await self._workflow(fields["workflow"])
+        workflow = await self._context.commands.for_caller(self._caller).workflows.get_or_adopt(fields["workflow"])
         new = NewTrigger(
             id=self._context.new_id(),
             tenant=self._tenant,

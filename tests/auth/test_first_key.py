@@ -12,6 +12,7 @@ from detent.auth.first_key import is_needed, make_first_key
 from detent.auth.keys import id_of
 from detent.clock import SystemClock
 from detent.errors import InvalidInput
+from detent.store.auth import NewKey
 from detent.store.memory.store import MemoryStore
 
 
@@ -31,6 +32,21 @@ async def test_of_several_nodes_one_makes_the_first_key() -> None:
         "detent serve",
         "local",
     )
+
+
+async def test_a_node_that_died_while_it_made_the_first_key_leaves_it_to_the_next_one(tmp_path: Path) -> None:
+    class Dying(MemoryStore):
+        async def add_key(self, key: NewKey) -> bool:
+            raise ConnectionError("the node died")
+
+    store = Dying(SystemClock())
+    file = tmp_path / "admin.key"
+    with pytest.raises(ConnectionError):
+        await make_first_key(store, file)
+    store.__class__ = MemoryStore
+    assert not file.exists()
+    assert await is_needed(store)
+    assert await make_first_key(store, file) is not None
 
 
 async def test_the_file_of_the_first_key_is_its_owners(tmp_path: Path) -> None:

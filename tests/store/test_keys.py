@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 from detent.instant import SECOND
-from detent.store.auth import KeyChange, NewKey
+from detent.store.auth import FIRST_KEY, KeyChange, NewKey
 from detent.store.protocol import Store
 
 HASH = "ab" * 32
@@ -35,6 +35,20 @@ async def test_a_key_is_added_once_and_found_with_all_of_its_fields(store: Store
     assert await store.own_key(1, "aaaaaaaa") == row
     assert await store.own_key(2, "aaaaaaaa") is None
     assert await store.key("missing") is None
+
+
+async def test_of_several_first_keys_one_is_added(store: Store) -> None:
+    added = await asyncio.gather(*(store.add_first_key(key(f"first{number}")) for number in range(4)))
+    assert sorted(added) == [False, False, False, True]
+    assert len(await store.keys(1, limit=9)) == 1
+
+
+async def test_a_note_of_a_first_key_that_does_not_exist_is_replaced_once(store: Store) -> None:
+    assert await store.setting(FIRST_KEY, "lost") == "lost"
+    added = await asyncio.gather(*(store.add_first_key(key(f"first{number}")) for number in range(4)))
+    assert sorted(added) == [False, False, False, True]
+    [row] = await store.keys(1, limit=9)
+    assert await store.setting(FIRST_KEY, "") == row.id
 
 
 async def test_keys_are_listed_by_id_in_their_tenant(store: Store) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Callable, Coroutine, Iterator
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from aiohttp import web
@@ -24,6 +25,11 @@ TENANT = "/api/v1/tenants/canarya"
 @workflow
 async def greets_tenants(run: Run, name: str) -> str:
     return f"hello {name}"
+
+
+@workflow
+async def triggered_in_tenants(run: Run, name: str) -> None:
+    return None
 
 
 def problems(refused: Answer) -> list[dict[str, str]]:
@@ -201,6 +207,22 @@ def test_code_is_started_in_a_tenant_whose_list_allows_it_and_its_row_is_made_th
         assert (await world.call(A, "POST", f"{place}/trigger", {"name": "Ada"})).status == 403
         failed = await run_to_end(world, A, "parent")
         assert (failed["status"], code_of(failed)) == ("failed", "action_not_allowed")
+
+    on(test)
+
+
+def test_a_trigger_of_code_is_made_in_a_tenant_that_never_started_it(on: Callable[[Test], None]) -> None:
+    async def test(world: World) -> None:
+        trigger = {"workflow": "triggered_in_tenants", "type": "webhook", "name": "calls"}
+        refused = await world.call(A, "POST", "/api/v1/triggers", trigger)
+        assert refused.status == 403, refused.text
+        assert "--allow workflow:triggered_in_tenants" in refused.text
+        await change(world, A, actions=["workflow:triggered_in_tenants"])
+        made = await world.made(A, "POST", "/api/v1/triggers", trigger)
+        assert (await world.made(A, "GET", "/api/v1/workflows/triggered_in_tenants"))["id"] == made["workflow_id"]
+        assert (await world.call(A, "POST", "/api/v1/triggers", {**trigger, "workflow": "missing"})).status == 404
+        fired = await world.call(A, "POST", urlsplit(made["url"]).path, {"name": "Ada"})
+        assert fired.status in (200, 201, 202), fired.text
 
     on(test)
 

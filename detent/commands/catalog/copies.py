@@ -1,7 +1,7 @@
 """Workflow classes and durable functions in other tenants than the first.
 
 They are code of the nodes, so they belong to the installation. The first tenant has the row of each. Another tenant
-gets a copy when it is first started there, if its list of actions allows `workflow:NAME`. A copy is renewed when the
+gets a copy when it is first started there or gets a trigger, if its list of actions allows `workflow:NAME`. A copy is renewed when the
 first tenant has a newer version. An id of the first tenant's row means nothing in another tenant.
 """
 
@@ -50,6 +50,12 @@ class CodeWorkflows:
             return ready
         self._refuse(tenant, ready.name)
         return ready if tenant == INSTALLATION else await self._newest(tenant, ready)
+
+    async def adopt(self, tenant: int, name: str) -> None:
+        """Make the row of code in a tenant that may use it and has none. Raise NotAllowed if the tenant may not."""
+        original = await self.original(tenant, name)
+        if original is not None:
+            await self._copy(tenant, original)
 
     async def original(self, tenant: int, name: str) -> WorkflowRow | None:
         """Return the row of code that another tenant than the first can start by this name; `None` if there is none.

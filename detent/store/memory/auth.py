@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from detent.store.auth import STAMP, KeyChange, KeyRow, NewKey
+from detent.store.auth import FIRST_KEY, STAMP, KeyChange, KeyRow, NewKey
 from detent.store.memory.tables import MemoryTables
 
 
@@ -17,6 +17,12 @@ class MemoryKeys(MemoryTables):
             return False
         self.api_keys[key.id] = KeyRow(*key, created_at=self.clock.wall(), used_at=None, revoked_at=None)
         return True
+
+    async def add_first_key(self, key: NewKey) -> bool:
+        if self.settings.setdefault(FIRST_KEY, key.id) != key.id and self.settings[FIRST_KEY] in self.api_keys:
+            return False
+        self.settings[FIRST_KEY] = key.id
+        return await self.add_key(key)
 
     async def key(self, key: str) -> KeyRow | None:
         return self.api_keys.get(key)

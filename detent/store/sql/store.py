@@ -222,6 +222,7 @@ class SqlStore:
 
         self.auth_stamp = keys.auth_stamp
         self.add_key = keys.add_key
+        self.add_first_key = keys.add_first_key
         self.key = keys.key
         self.own_key = keys.own_key
         self.keys = keys.keys

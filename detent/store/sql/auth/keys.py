@@ -7,7 +7,7 @@ from typing import Final
 
 from sqlalchemy import bindparam, select, text, update
 
-from detent.store.auth import STAMP, KeyChange, KeyRow, KeyStore, NewKey
+from detent.store.auth import FIRST_KEY, STAMP, KeyChange, KeyRow, KeyStore, NewKey
 from detent.store.sql.access import Script, SqlAccess
 from detent.store.sql.auth.schema import api_key
 from detent.store.sql.compiler import InsertIfAbsent
@@ -37,6 +37,11 @@ _ADD_STAMP: Final = InsertIfAbsent(text("insert into setting (name, value) value
 _CHANGE_STAMP: Final = (
     update(setting).where(setting.c.name == bindparam("known")).values({setting.c.value: bindparam("new")})
 )
+_REPLACE_NOTE: Final = (
+    update(setting)
+    .where(setting.c.name == bindparam("known"), setting.c.value == bindparam("old"))
+    .values({setting.c.value: bindparam("new")})
+)
 
 
 def new_stamp() -> Script[None]:
@@ -60,6 +65,23 @@ class KeyVerbs(KeyStore):
         now = await self._access.now()
 
         def add() -> Script[bool]:
+            rows = yield _ADD, {**key._asdict(), "created_at": now}
+            return bool(rows)
+
+        return await self._access.run_script(add)
+
+    async def add_first_key(self, key: NewKey) -> bool:
+        now = await self._access.now()
+
+        def add() -> Script[bool]:
+            if not (yield _ADD_STAMP, {"name": FIRST_KEY, "value": key.id}):
+                [(noted,)] = yield _STAMP, {"name": FIRST_KEY}
+                if (yield _KEY, {"id": noted}):
+                    return False
+                yield _REPLACE_NOTE, {"known": FIRST_KEY, "old": noted, "new": key.id}
+                [(noted,)] = yield _STAMP, {"name": FIRST_KEY}
+                if noted != key.id:  # another node has replaced it
+                    return False
             rows = yield _ADD, {**key._asdict(), "created_at": now}
             return bool(rows)
 
