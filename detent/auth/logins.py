@@ -10,7 +10,7 @@ import msgspec
 from detent.auth import keys
 from detent.auth.claims import FindTenant
 from detent.auth.oidc import Handover, Oidc, hash_text
-from detent.auth.passwords import FailedLogins, Passwords, check_password
+from detent.auth.passwords import FailedLogins, Passwords, SlowedNames, check_password
 from detent.auth.sessions import LoginSource, Sessions, SignedIdentity, subject_of_key
 from detent.clock import Clock
 from detent.errors import Forbidden, InvalidInput, NotFound, Problem, Unauthenticated
@@ -18,7 +18,7 @@ from detent.instant import SECOND, Instant
 from detent.store.auth import KeyStore
 from detent.store.identity.people import Handshake, PersonStore, SessionRow, subject_of_person
 
-#: Failed logins of one address or one name in five minutes.
+#: Failed logins of one address in five minutes, and of one name from one address. More are refused.
 ALLOWED_BY_ADDRESS: Final = 100
 ALLOWED_BY_NAME: Final = 20
 #: Logins at the identity provider that one address may begin in five minutes. Each one writes a row.
@@ -45,7 +45,8 @@ class SignedIn(NamedTuple):
 
 
 class Logins:
-    """Signs in. It owns the counts of failed logins; a caller that failed too often is refused before any work."""
+    """Signs in. It owns the counts of failed logins. An address that failed too often is refused before any work. A name
+    that failed too often from all addresses together is slowed, so that strangers lock no person out."""
 
     def __init__(
         self,
@@ -66,19 +67,21 @@ class Logins:
         self._find_tenant = find_tenant
         self._by_address = FailedLogins(clock, allowed=ALLOWED_BY_ADDRESS, window=WINDOW)
         self._begun = FailedLogins(clock, allowed=ALLOWED_BEGUN, window=WINDOW)
-        self._by_name = FailedLogins(clock, allowed=ALLOWED_BY_NAME, window=WINDOW)
+        self._by_pair = FailedLogins(clock, allowed=ALLOWED_BY_NAME, window=WINDOW)
+        self._by_name = SlowedNames(clock, allowed=ALLOWED_BY_NAME, window=WINDOW)
 
     async def with_password(self, name: str, password: str, source: LoginSource) -> str:
         """Begin a session of a person and return its cookie. Raise Unauthenticated or LimitExceeded."""
         address, name = source.address or "", name.strip().lower()[:_LONGEST_NAME]
         self._by_address.refuse(address)
-        self._by_name.refuse(name)
+        pair = await self._take_turn(name, address)
         person = await self._store.person_named(name)
         is_right = await self.passwords.matches(None if person is None else person.password, password)
         if person is None or not is_right or person.disabled_at is not None:
             self._by_address.count(address)
             self._by_name.count(name)
             raise Unauthenticated(_REFUSED)
+        self._by_pair.forget(pair)
         identity = SignedIdentity(f"person {person.name}", person.name)
         return await self.sessions.begin(person.tenant, subject_of_person(person.id), source, identity)
 
@@ -106,12 +109,13 @@ class Logins:
         check_password(new, "new_password")
         address = source.address or ""
         self._by_address.refuse(address)
-        self._by_name.refuse(session.subject)
+        pair = await self._take_turn(session.subject, address)
         person = await self._store.person(session.tenant, bytes.fromhex(id_))
         if not await self.passwords.matches(None if person is None else person.password, old):
             self._by_address.count(address)
             self._by_name.count(session.subject)
             raise InvalidInput("the password was not changed", [Problem("old_password", "is not correct")])
+        self._by_pair.forget(pair)
         hashed = await self.passwords.hash(new)
         await self._store.change_person(session.tenant, bytes.fromhex(id_), {"password": hashed}, end_sessions=True)
 
@@ -145,6 +149,16 @@ class Logins:
         )
         cookie = await self.sessions.begin(tenant, f"oidc:{principal.user_id}", source, identity)
         return SignedIn(cookie, handover.next)
+
+    async def _take_turn(self, name: str, address: str) -> str:
+        """Count a login of a name from an address, and wait if the name failed often. Return the key of the pair.
+
+        It is counted before it is known to be wrong, or many at once would not be. Raise LimitExceeded."""
+        pair = f"{address} {name}"
+        self._by_pair.refuse(pair)
+        self._by_pair.count(pair)
+        await self._by_name.wait(name)
+        return pair
 
     def _provider(self) -> Oidc:
         if self.oidc is None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Final, TypeVar
 
 from argon2 import PasswordHasher
@@ -21,6 +21,10 @@ SHORTEST: Final = 10
 LONGEST: Final = 256
 _AT_ONCE: Final = 2
 _MOST_WAITING: Final = 20
+#: Seconds that a login of a name waits which failed often.
+LONGEST_DELAY: Final = 4.0
+_FIRST_DELAY: Final = 0.25
+_MOST_DELAYED: Final = 200
 
 T = TypeVar("T")
 
@@ -75,7 +79,7 @@ class Passwords:
 
 
 class FailedLogins:
-    """Failed logins by key: an address or a name. It refuses further attempts of a key that failed too often.
+    """Failed logins by key, such as an address. It refuses further attempts of a key that failed too often.
 
     Names are counted whether they exist or not, so that the answer says nothing about them. The oldest of too many
     keys is dropped."""
@@ -101,6 +105,14 @@ class FailedLogins:
         if len(self._failed) > self._most:
             self._failed.popitem(last=False)
 
+    def forget(self, key: str) -> None:
+        """Forget the failed logins of a key, because one was right."""
+        self._failed.pop(key, None)
+
+    def excess(self, key: str) -> int:
+        """Return how many failed logins of a key are more than those allowed; negative while there are fewer."""
+        return self._current(key)[1] - self._allowed
+
     def _current(self, key: str) -> tuple[float, int]:
         now = self._clock.monotonic()
         began, count = self._failed.get(key, (now, 0))
@@ -108,3 +120,41 @@ class FailedLogins:
             self._failed.pop(key, None)
             return now, 0
         return began, count
+
+
+class SlowedNames:
+    """Names that failed often, from whatever addresses. Their logins wait, and are never refused for it: a stranger who
+    guesses the password of a person must not lock the person out.
+
+    The wait is the same for names that do not exist, and for right passwords."""
+
+    def __init__(
+        self,
+        clock: Clock,
+        *,
+        allowed: int,
+        window: float,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self._failed = FailedLogins(clock, allowed=allowed, window=window)
+        self._sleep = sleep
+        self._waiting = 0
+
+    async def wait(self, name: str) -> None:
+        """Wait before a login of a name: longer after each failed one, at most `LONGEST_DELAY` seconds.
+
+        Raise LimitExceeded if too many logins wait."""
+        excess = self._failed.excess(name)
+        if excess < 0:
+            return
+        if self._waiting >= _MOST_DELAYED:
+            raise LimitExceeded("too many logins at once; try again", 1.0)
+        self._waiting += 1
+        try:
+            await self._sleep(min(LONGEST_DELAY, _FIRST_DELAY * 2 ** min(excess, 10)))
+        finally:
+            self._waiting -= 1
+
+    def count(self, name: str) -> None:
+        """Count one failed login."""
+        self._failed.count(name)

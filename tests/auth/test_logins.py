@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from ipaddress import ip_network
 from typing import Any
 
 import pytest
@@ -160,7 +161,7 @@ async def test_scripts_sign_in_with_json(site: Site) -> None:
     assert (await browser.call("POST", "/logout")).status == 204, "again"
 
 
-async def test_guesses_are_stopped_by_name_whether_it_exists_or_not(site: Site) -> None:
+async def test_guesses_are_stopped_by_name_and_address_whether_the_name_exists_or_not(site: Site) -> None:
     await site.person()
     browser = await site.browser(**SAFE)
     for name in ("alice", "nope"):
@@ -169,6 +170,20 @@ async def test_guesses_are_stopped_by_name_whether_it_exists_or_not(site: Site) 
         assert int(answers[-1].headers["Retry-After"]) <= 300
     page = await browser.form(name="alice", password=PASSWORD)
     assert (page.status, "Retry-After" in page.headers) == (429, True)
+
+
+async def test_a_stranger_who_guesses_locks_no_person_out() -> None:
+    async with open_site(trusted_proxies=(ip_network("127.0.0.1"),)) as site:
+        await site.person()
+        stranger = await site.browser(**SAFE, **{"X-Forwarded-For": "198.51.100.7"})
+        guess = {"name": "alice", "password": "wrong"}
+        answers = await asyncio.gather(*(stranger.call("POST", "/login", json=guess) for _ in range(30)))
+        assert sum(answer.status == 429 for answer in answers) >= 10, "those under way are counted"
+        while (await stranger.call("POST", "/login", json=guess)).status != 429:
+            pass
+        person = await site.browser(**SAFE, **{"X-Forwarded-For": "203.0.113.9"})
+        right = {"name": "alice", "password": PASSWORD}
+        assert (await person.call("POST", "/login", json=right)).status == 204
 
 
 async def test_a_new_login_makes_a_new_session_and_ends_the_old_one(site: Site) -> None:

@@ -8,7 +8,7 @@ import threading
 import pytest
 from argon2 import PasswordHasher
 
-from detent.auth.passwords import FailedLogins, Passwords, check_password, usual_hasher
+from detent.auth.passwords import FailedLogins, Passwords, SlowedNames, check_password, usual_hasher
 from detent.errors import InvalidInput, LimitExceeded
 from detent.testing import FakeClock
 
@@ -93,6 +93,10 @@ def test_a_key_that_failed_too_often_waits_for_its_window() -> None:
         failed.refuse("a")
     clock.advance(1)
     failed.refuse("a")
+    for _ in range(3):
+        failed.count("a")
+    failed.forget("a")
+    failed.refuse("a")
 
 
 def test_only_so_many_keys_are_remembered() -> None:
@@ -103,6 +107,42 @@ def test_only_so_many_keys_are_remembered() -> None:
     for key in "bc":
         with pytest.raises(LimitExceeded):
             failed.refuse(key)
+
+
+async def test_a_name_that_failed_often_waits_longer_and_longer_but_not_for_ever() -> None:
+    slept: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+
+    clock = FakeClock()
+    slowed = SlowedNames(clock, allowed=3, window=300, sleep=sleep)
+    for _ in range(3):
+        await slowed.wait("ann")
+        slowed.count("ann")
+    assert slept == []
+    for _ in range(30):
+        await slowed.wait("ann")
+        slowed.count("ann")
+    await slowed.wait("bob")
+    assert slept[:6] == [0.25, 0.5, 1.0, 2.0, 4.0, 4.0]
+    assert max(slept) == 4.0
+    assert len(slept) == 30
+    clock.advance(300)
+    await slowed.wait("ann")
+    assert len(slept) == 30
+
+
+async def test_only_so_many_logins_wait_because_of_their_name() -> None:
+    gate = asyncio.Event()
+    slowed = SlowedNames(FakeClock(), allowed=0, window=300, sleep=lambda _: gate.wait())  # type: ignore[arg-type,return-value]
+    waiting = [asyncio.create_task(slowed.wait("ann")) for _ in range(200)]
+    await asyncio.sleep(0)
+    with pytest.raises(LimitExceeded, match="at once"):
+        await slowed.wait("bob")
+    gate.set()
+    await asyncio.gather(*waiting)
+    await slowed.wait("bob")
 
 
 @pytest.mark.parametrize("password", ["", "x" * 9, "x" * 257, None, 1234567890123])
