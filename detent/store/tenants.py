@@ -67,7 +67,8 @@ class TenantStore(Protocol):
     ) -> TenantRow | None:
         """Change the status or the settings of a tenant. Return it, `None` if it does not exist.
 
-        `edit` gets the settings as they are and returns the new ones, in one transaction; it may be called again."""
+        `edit` gets the settings as they are and returns the new ones, in one transaction; it may be called again.
+        If it raises, nothing changes, and the error reaches the caller."""
 
     def owned_tables(self) -> Sequence[str]:
         """Return the names of the tables that have rows of tenants."""

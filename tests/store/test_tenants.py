@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
+from detent.errors import InvalidInput
 from detent.ids import new_id
 from detent.store.protocol import Store
 from detent.store.rows import SavedVersion
@@ -102,6 +105,12 @@ async def test_a_tenant_comes_back_as_it_was_given_and_its_id_is_never_used_agai
     assert await store.auth_stamp() != stamp
     assert await store.active_tenant(name) is None
     assert first.id in {row.id for row in await store.limited_tenants()}
+    def refuse(known: str | None) -> str | None:
+        raise InvalidInput("not so")
+
+    with pytest.raises(InvalidInput, match="not so"):
+        await store.change_tenant(first.id, status=TenantStatus.ACTIVE, edit=refuse)
+    assert await store.tenant(first.id) == suspended
     changed = await store.change_tenant(first.id, edit=lambda known: f"[{known}]")
     assert changed == suspended._replace(settings='[{"actions":[]}]')
     assert (await store.change_tenant(first.id, edit=lambda known: None)) == suspended._replace(settings=None)

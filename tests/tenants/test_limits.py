@@ -301,6 +301,29 @@ def test_limits_come_back_as_they_were_sent_and_wrong_ones_are_refused_with_ever
     on(test)
 
 
+def test_two_entries_that_are_added_or_removed_at_once_both_count(on: Callable[[Test], None]) -> None:
+    async def test(world: World) -> None:
+        await change(world, A, actions=["old.one", "old.two"], egress=None)
+        added = [{"add_actions": [f"new.a{number}"], "add_egress": [f"h{number}.example"]} for number in range(5)]
+        removed = [{"remove_actions": ["old.one"]}, {"remove_actions": ["old.two"]}]
+        await asyncio.gather(*(world.made(DEFAULT, "PATCH", TENANT, one) for one in (*added, *removed)))
+        found = await world.made(DEFAULT, "GET", TENANT)
+        assert sorted(found["actions"]) == [f"new.a{number}" for number in range(5)]
+        assert sorted(found["egress"]) == [f"h{number}.example" for number in range(5)]
+        refused = await world.call(DEFAULT, "PATCH", TENANT, {"add_actions": ["x.y"], "remove_actions": ["old.one"]})
+        [problem] = problems(refused)
+        assert problem["field"] == "remove_actions[0]"
+        assert "'old.one' is not in the list; it has" in problem["message"]
+        too_many = [f"a.b{number}" for number in range(496)]
+        refused = await world.call(DEFAULT, "PATCH", TENANT, {"add_actions": too_many})
+        assert "would have 501 entries" in refused.text
+        assert (await world.made(DEFAULT, "GET", TENANT))["actions"] == found["actions"], "a refusal changes nothing"
+        kept = await world.made(DEFAULT, "PATCH", TENANT, {"actions": ["a.b"], "add_actions": ["c.d"], "egress": None})
+        assert (kept["actions"], kept["egress"]) == (["a.b", "c.d"], None)
+
+    on(test)
+
+
 def test_two_changes_of_different_limits_at_once_both_count(on: Callable[[Test], None]) -> None:
     async def test(world: World) -> None:
         changes = ({"actions": ["a.b"]}, {"egress": ["a.example"]}, {"retention_days": 7})

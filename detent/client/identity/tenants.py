@@ -36,9 +36,22 @@ def change(
     actions: Sequence[str] | UnsetType | None = UNSET,
     egress: Sequence[str] | UnsetType | None = UNSET,
     retention_days: int | UnsetType | None = UNSET,
+    add_actions: Sequence[str] | UnsetType = UNSET,
+    remove_actions: Sequence[str] | UnsetType = UNSET,
+    add_egress: Sequence[str] | UnsetType = UNSET,
+    remove_egress: Sequence[str] | UnsetType = UNSET,
 ) -> Call[TenantDocument]:
-    """Change the limits of a tenant. What is not given stays, and `None` is the default. Lists are replaced."""
-    limits = {"actions": actions, "egress": egress, "retention_days": retention_days}
+    """Change the limits of a tenant. What is not given stays, and `None` is the default. Lists are replaced; `add_` and
+    `remove_` change single entries of them."""
+    limits = {
+        "actions": actions,
+        "egress": egress,
+        "retention_days": retention_days,
+        "add_actions": add_actions,
+        "remove_actions": remove_actions,
+        "add_egress": add_egress,
+        "remove_egress": remove_egress,
+    }
     fields: dict[str, Json] = {}
     for name, value in limits.items():
         if not isinstance(value, UnsetType):

@@ -78,8 +78,9 @@ class TenantCommands(CommandPart):
         return await self._store.tenants(limit=limit, after=after)
 
     async def change(self, name: str, changes: Mapping[str, Any]) -> TenantRow:
-        """Change limits of a tenant: `actions`, `egress`, `retention_days`. `None` is the default of each. Every node
-        counts with them within two seconds. Raise InvalidInput with every problem."""
+        """Change limits of a tenant: `actions`, `egress`, `retention_days`. `None` is the default of each. `add_` and
+        `remove_` before the name of a list change single entries, so changes of two callers at once both count. Every
+        node counts with them within two seconds. Raise InvalidInput with every problem."""
         row = await self.get(name)
         problems = Problems()
         given = {
@@ -90,7 +91,10 @@ class TenantCommands(CommandPart):
             raise InvalidInput("the tenant cannot be changed", problems.found)
 
         def edit(settings: str | None) -> str | None:
-            limits = msgspec.structs.replace(read_limits(settings), **given)
+            found = Problems()
+            limits = _edited(read_limits(settings), given, found)
+            if found.found:
+                raise InvalidInput("the tenant cannot be changed", found.found)
             return None if limits == TenantLimits() else limits.encode()
 
         note_audit(row.name)
@@ -218,10 +222,34 @@ def _read_list(field: str, value: Any, most: int, problems: Problems) -> list[st
     return value
 
 
+def _edited(limits: TenantLimits, given: Mapping[str, Any], problems: Problems) -> TenantLimits:
+    """Return limits with changes: first what is replaced, then what is added to lists, then what is removed."""
+    replaced = {field: value for field, value in given.items() if field in TenantLimits.__struct_fields__}
+    limits = msgspec.structs.replace(limits, **replaced)
+    for field, most in (("actions", MOST_ACTIONS), ("egress", MOST_EGRESS)):
+        added, removed = given.get(f"add_{field}") or (), given.get(f"remove_{field}") or ()
+        if not added and not removed:
+            continue
+        whole = dict.fromkeys((*(getattr(limits, field) or ()), *added))
+        for number, one in enumerate(removed):
+            if one not in whole:
+                known = ", ".join(list(whole)[:20]) or "nothing"
+                problems.add(f"remove_{field}[{number}]", f"{shown(one)} is not in the list; it has {known}")
+            whole.pop(one, None)
+        if len(whole) > most:
+            problems.add(f"add_{field}", f"the list would have {len(whole)} entries; at most {most} are allowed")
+        limits = msgspec.structs.replace(limits, **{field: tuple(whole)})
+    return limits
+
+
 _READERS: Final[Mapping[str, Callable[[str, Any, Problems, int], Any]]] = {
     "actions": _read_actions,
     "egress": _read_egress,
     "retention_days": _read_days,
+    "add_actions": _read_actions,
+    "remove_actions": _read_actions,
+    "add_egress": _read_egress,
+    "remove_egress": _read_egress,
 }
 #: The names of the limits that can be changed.
 LIMITS: Final = tuple(_READERS)

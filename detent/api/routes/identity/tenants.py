@@ -51,7 +51,17 @@ _EXAMPLE: Final[dict[str, Any]] = {
 _TEXTS: Final = Schema(type=[OpenAPIType.ARRAY, OpenAPIType.NULL], items=TEXT)
 _DAYS: Final = Schema(type=[OpenAPIType.INTEGER, OpenAPIType.NULL], minimum=1, maximum=MOST_DAYS)
 _CHANGES: Final = takes(
-    record_schema({"actions": _TEXTS, "egress": _TEXTS, "retention_days": _DAYS}),
+    record_schema(
+        {
+            "actions": _TEXTS,
+            "egress": _TEXTS,
+            "retention_days": _DAYS,
+            "add_actions": _TEXTS,
+            "remove_actions": _TEXTS,
+            "add_egress": _TEXTS,
+            "remove_egress": _TEXTS,
+        }
+    ),
     _LIMITS,
     required=True,
 )
@@ -122,6 +132,9 @@ async def create_tenant(request: AnyRequest) -> TenantAnswer:
 )
 async def change_tenant(request: AnyRequest, tenant: FromPath[str]) -> TenantAnswer:
     """Change what a tenant may do. A list is replaced, null is the default, and what is not sent stays.
+
+    `add_actions`, `remove_actions`, `add_egress` and `remove_egress` change single entries of the lists, so that the
+    changes of two callers at once both count. An entry to remove must be in its list.
 
     `actions` allows more than `core.` actions, http steps and its own connectors: names (`billing.charge`), patterns
     (`slack.*`), workflow classes and functions (`workflow:Invoice`), named connections (`connection:reports`), or `*`.

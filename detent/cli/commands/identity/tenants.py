@@ -75,18 +75,17 @@ def set_tenant(
     unknown = [word for word in reset if word not in _LIMITS]
     if unknown:
         raise InvalidInput(f"--default {unknown[0]!r} is not one of {', '.join(_LIMITS)}")
+    changes: dict[str, Any] = dict.fromkeys(reset)
+    if egress == [_NONE]:
+        changes["egress"] = []
+    if retention_days is not None:
+        changes["retention_days"] = retention_days
+    added = [one for one in egress or () if one != _NONE]
+    entries = {"add_actions": allow, "remove_actions": forbid, "add_egress": added, "remove_egress": no_egress}
+    changes |= {field: words for field, words in entries.items() if words}
+    if not changes:
+        raise InvalidInput("nothing to set; write --allow, --forbid, --egress, --no-egress, --retention-days")
     with open_client(settings_of(database_url=database), url, makes_database=True) as client:
-        known = client.ask(tenants.get(name))
-        changes: dict[str, Any] = dict.fromkeys(reset)
-        if allow or forbid:
-            changes["actions"] = _edited(known["actions"], allow, forbid)
-        if egress or no_egress:
-            added = [one for one in egress or () if one != _NONE]
-            changes["egress"] = _edited(None if egress == [_NONE] else known["egress"], added, no_egress)
-        if retention_days is not None:
-            changes["retention_days"] = retention_days
-        if not changes:
-            raise InvalidInput("nothing to set; write --allow, --forbid, --egress, --no-egress, --retention-days")
         _show(client.ask(tenants.change(name, **changes)), "changed", as_json)
 
 
@@ -126,16 +125,6 @@ def _change(call: Any, word: str, as_json: bool, url: str | None, database: str 
         print_json(found)
         return
     out.print(f"{word}  {found['name']}  {found['status']}")
-
-
-def _edited(known: list[str] | None, added: Sequence[str] | None, removed: Sequence[str] | None) -> list[str]:
-    """Return a list with some entries more, and without others. Raise InvalidInput if one of these is not in it."""
-    whole = list(dict.fromkeys((*(known or ()), *(added or ()))))
-    for one in removed or ():
-        if one not in whole:
-            raise InvalidInput(f"{one!r} is not in the list; it has {', '.join(whole) or 'nothing'}")
-        whole.remove(one)
-    return whole
 
 
 def _show(found: Document, word: str, as_json: bool) -> None:
