@@ -13,7 +13,8 @@ class CredentialDocument(msgspec.Struct, kw_only=True):
     """A credential without what is sealed of it.
 
     `state` is `new` (a person has not connected it), `ready`, or `reconnect` (its grant is dead; `reason` says why).
-    It is sent to `hosts` only. `config` has the parts of its kind that are not secret. `expires_at` is the end of its
+    `version` counts what was sealed: each change by a person, and each token that a provider has issued. It is sent to
+    `hosts` only. `config` has the parts of its kind that are not secret. `expires_at` is the end of its
     access token, which is renewed before that."""
 
     name: str

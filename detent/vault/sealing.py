@@ -147,7 +147,9 @@ class Vault:
     def _first(self) -> _Master:
         if not self._masters:
             raise NoEncryptionKey(
-                "this process has no encryption key, so it can store and open no secrets; "
-                "set DETENT_ENCRYPTION_KEY to the output of `detent secrets new-key`"
+                "the process that does this has no encryption key, so it can store and open no secrets; set "
+                "DETENT_ENCRYPTION_KEY to the output of `detent secrets new-key`, the same in the environment of every "
+                "node and of each command that opens the database itself. A command with --url asks the node there, "
+                "and uses the key of that node"
             )
         return self._masters[0]

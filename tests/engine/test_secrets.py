@@ -254,7 +254,7 @@ async def test_without_a_key_a_sensitive_step_fails_and_stores_nothing() -> None
         world.hands.scripts["login"] = lambda call: Done(b'{"output":"fetched-token-777"}')
         run = await world.start({"login": {"action": "shop.login", "with": {}, "sensitive": True}})
         assert await world.ended(run) == "failed"
-        assert "cannot be sealed: this process has no encryption key" in _error(world, run)
+        assert "cannot be sealed: the process that does this has no encryption key" in _error(world, run)
         assert "fetched-token-777" not in _stored(world, run)
 
 

@@ -171,7 +171,7 @@ def show_credential(name: Name, as_json: Json = False, url: Url = None, database
             ("kind", found["kind"]),
             ("hosts", _hosts(found)),
             *parts,
-            ("version", str(found["version"])),
+            ("version", f"{found['version']}, of its values and tokens: people and renewals raise it"),
             ("token until", "" if expiry is None else plain(expiry)),
             ("reason", plain(found["reason"] or "")),
             ("changed", f"{ago(found['updated_at'])} by {plain(found['updated_by'])}"),
