@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from detent.errors import StoreBusy
+from detent.ids import RUN, show
 from tests.api.conftest import POSTGRES_TOO
 from tests.api.server import Answer, Detent
 from tests.callers import commands_of
@@ -78,6 +80,47 @@ async def test_options_are_the_runs_and_the_rest_of_the_query_is_the_triggers(de
     assert run["labels"] == {"a": "b", "team": "shop", "day": "mon:1"}
     assert run["hero"] == {"type": "order", "id": "12"}
     assert run["input"]["query"] == {"color": "red"}
+
+
+async def test_a_start_is_not_refused_because_its_end_cannot_be_read(
+    api: Detent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def away(*_: object) -> None:
+        raise StoreBusy("the database went away after the start")
+
+    await api.save(ECHO)
+    with monkeypatch.context() as patch:
+        patch.setattr(api.app.store, "run", away)
+        waited = await trigger(api, "?wait=20s", json={})
+        assert waited.status == 201, "a refusal would make the caller start it again"
+        executed = await api.call("POST", f"{WORKFLOWS}/echo/execute?wait=20s", json={})
+        assert executed.status == 202
+        known = waited.json["data"]
+        assert "output" not in known
+    run = await api.ended(known)
+    assert run["status"] == "completed"
+
+
+async def test_a_retry_that_cannot_be_read_is_answered_as_unknown(api: Detent, monkeypatch: pytest.MonkeyPatch) -> None:
+    await api.save(ECHO)
+    first = await api.ended((await trigger(api, json={})).json["data"])
+    store = api.app.store
+    read = store.run
+    reads = 0
+
+    async def away(tenant: int, run: bytes) -> Any:
+        nonlocal reads
+        if show(RUN, run) != first["id"]:
+            reads += 1
+            raise StoreBusy("the database went away after the start")
+        return await read(tenant, run)
+
+    monkeypatch.setattr(store, "run", away)
+    answer = await api.call("POST", f"/api/v1/runs/{first['id']}/rerun", json={})
+    assert (answer.status, answer.json["code"]) == (503, "commit_unknown"), answer.text
+    assert "it is unknown whether this was done" in answer.json["message"]
+    assert "Idempotency-Key" in answer.json["message"]
+    assert reads
 
 
 async def test_all_problems_of_options_are_told_at_once_and_nothing_starts(api: Detent) -> None:

@@ -44,7 +44,7 @@ from detent.commands.bulk import MOST, BulkAction, BulkResult
 from detent.commands.rerun import RetryPreview, RetryVersion
 from detent.documents.answers import One
 from detent.documents.runs import BulkDocument, RefusedDocument, RetryPreviewDocument, RunDocument, SignalReceipt
-from detent.errors import InvalidInput
+from detent.errors import CommitUnknown, InvalidInput, StoreError
 from detent.ids import RUN, show
 from detent.store.rows import RunCriteria
 from detent.values.durations import SECONDS
@@ -191,7 +191,10 @@ def _request_id(request: AnyRequest) -> str | None:
 
 async def _made(request: AnyRequest, start: StartAnswer) -> RunAnswer:
     id_ = show(RUN, start.run)
-    document = named(request, await commands(request).runs.get(id_))
+    try:
+        document = named(request, await commands(request).runs.get(id_))
+    except StoreError as error:  # the run is durable, so "try again" would start another one
+        raise CommitUnknown(f"the run {id_} was started, and cannot be read: {error.message}") from None
     place = {"Location": f"{BASES[is_execution(request)]}/{id_}"}
     return Response(One(document), status_code=201 if start.is_new else 200, headers=place)
 

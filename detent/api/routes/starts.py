@@ -59,7 +59,7 @@ from detent.commands.dry_run.part import DryRunRequest
 from detent.documents.answers import NULL, One
 from detent.documents.dry_run import DryRunDocument
 from detent.documents.runs import ExecutionStarted, StartedDocument
-from detent.errors import Forbidden, InvalidInput, Problem
+from detent.errors import Forbidden, InvalidInput, NotFound, Problem, StoreError, Unavailable
 from detent.ids import RUN, WORKFLOW, show
 from detent.instant import Instant, as_datetime, micros
 from detent.run.initiator import LONGEST_CORRELATION, SYSTEM, Principal
@@ -501,12 +501,18 @@ async def _parts(request: AnyRequest) -> tuple[Headers, bytes, bytes, Clock]:
 
 
 async def _start(request: AnyRequest, call: StartCall) -> tuple[StartAnswer, RunRow | None]:
-    """Start a run. If the request waits, return its row too, after the run has ended or the time is over."""
+    """Start a run. If the request waits, return its row too, after the run has ended or the time is over.
+
+    The run is durable before the wait. If it cannot be read then, because the database is away or this process stops,
+    the answer is that of a start without a wait: a refusal would make the caller start it again."""
     started = await commands(request).starts.start(call.request)
     if call.wait is None:
         return started, None
-    await feeds(request).ended(tenant_of(request), started.run, call.wait)
-    return started, await commands(request).runs.row(show(RUN, started.run))
+    try:
+        await feeds(request).ended(tenant_of(request), started.run, call.wait)
+        return started, await commands(request).runs.row(show(RUN, started.run))
+    except (StoreError, Unavailable, NotFound):
+        return started, None
 
 
 async def _dry_run(request: AnyRequest, start: StartRequest, asked: DryRunRequest) -> Response[One[DryRunDocument]]:
