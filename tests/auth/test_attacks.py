@@ -69,6 +69,7 @@ async def test_headers_of_other_systems_name_no_one(site: Site) -> None:
     assert (await viewer.call("POST", f"{WORKFLOWS}/w", headers=override)).status in (403, 404, 405)
 
 
+@pytest.mark.case("K15", "K16")
 async def test_no_spelling_of_a_path_passes_the_policy(site: Site) -> None:
     admin = await site.caller()
     made = await admin.call("POST", WORKFLOWS, json={"name": "w", "tasks": {"a": {"url": "https://example.org"}}})

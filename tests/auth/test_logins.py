@@ -165,7 +165,11 @@ async def test_guesses_are_stopped_by_name_and_address_whether_the_name_exists_o
     await site.person()
     browser = await site.browser(**SAFE)
     for name in ("alice", "nope"):
-        answers = [await browser.call("POST", "/login", json={"name": name, "password": "wrong"}) for _ in range(21)]
+        guess = {"name": name, "password": "wrong"}
+        answers = [
+            await browser.call("POST", "/login", json=guess, headers={"X-Forwarded-For": f"198.51.100.{number}"})
+            for number in range(21)
+        ]  # a header of the client says nothing about its address
         assert [answer.status for answer in answers] == [401] * 20 + [429]
         assert int(answers[-1].headers["Retry-After"]) <= 300
     page = await browser.form(name="alice", password=PASSWORD)

@@ -137,6 +137,7 @@ async def test_an_action_gets_the_credential_of_its_step_with_the_address_of_the
     assert done(await step.run("crm.fingerprint"))["output"] == spelt
 
 
+@pytest.mark.case("H10")
 async def test_a_value_of_a_credential_is_in_no_result_error_or_log(step: Step, store: MemoryStore) -> None:
     heard: list[object] = []
     stop = listen(lambda name, facts: heard.append((name, facts)))

@@ -7,6 +7,7 @@ import signal
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
+import msgspec
 import psutil
 import pytest
 
@@ -17,10 +18,12 @@ from detent.run.links import Link
 from detent.run.outcomes import Done, Fail, Outcome, Skip
 from detent.steps.action_step import ActionExecutor
 from detent.steps.actions import Registry
+from detent.steps.egress import EgressPolicy
 from detent.steps.errors import LONGEST_WAIT
 from detent.steps.http.client import ActionServices
 from detent.steps.isolation import frames
 from detent.steps.isolation.processes import Processes
+from detent.tenants.registry import TenantRegistry
 from tests.steps import isolated_actions
 from tests.steps.calls import RUN_ID, attempt, call_of, done
 
@@ -54,6 +57,37 @@ def heard() -> Iterator[list[tuple[str, dict[str, Any]]]]:
 
 async def call(step: ActionExecutor, action: str, given: Any = None, *, timeout: float | None = 120.0) -> Outcome:
     return await attempt(step, call_of(StepKind.ACTION, {"action": action, "with": given}, timeout=timeout))
+
+
+@pytest.mark.case("G14")
+async def test_an_isolated_action_reaches_what_its_tenant_may_and_no_more() -> None:
+    tenants = TenantRegistry()
+    policy = EgressPolicy.from_texts(["127.0.0.0/8", "169.254.169.254"])
+    tenants.put(2, "shop", '{"actions":["good.*"],"egress":["10.9.9.9"]}')
+    tenants.put(3, "free", '{"actions":["good.*"],"egress":["127.0.0.1"]}')
+    tenants.put(4, "open", '{"actions":["good.*"]}')
+    processes = Processes(lambda: [isolated_actions.__name__], policy, tenants)
+    services = ActionServices(
+        policy, tenants=tenants, connections=EnvironmentConnections({"CONNECTOR_GOOD_TOKEN": "x"})
+    )
+    executor = ActionExecutor(isolated_actions.REGISTRY, services=services, processes=processes, tenants=tenants)
+
+    async def said(tenant: int, action: str, given: dict[str, str]) -> str:
+        whole = call_of(StepKind.ACTION, {"action": action, "with": given}, timeout=120.0)
+        outcome = await attempt(executor, msgspec.structs.replace(whole, tenant=tenant))
+        assert isinstance(outcome, Fail)
+        return outcome.error.message
+
+    try:
+        # The process of the pool that one tenant has used applies the rules of the next one.
+        for tenant, is_allowed in ((1, True), (2, False), (3, True), (2, False), (4, True)):
+            asked = await said(tenant, "good.ask", {"url": "http://127.0.0.1:1/"})
+            dialled = await said(tenant, "good.dial", {"host": "127.0.0.1"})
+            assert ("may not connect" in asked) is not is_allowed, (tenant, asked)
+            assert ("may not connect" in dialled) is not is_allowed, (tenant, dialled)
+        assert "metadata" in await said(4, "good.dial", {"host": "169.254.169.254"})
+    finally:
+        await executor.close()
 
 
 async def test_an_action_in_a_process_is_like_any_other(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from ipaddress import ip_address
 from typing import Any
@@ -18,7 +19,7 @@ from detent.steps.action_step import ActionExecutor
 from detent.steps.actions import Registry
 from detent.steps.egress import EgressPolicy, TenantEgress
 from detent.steps.http.client import ActionServices
-from detent.steps.http.step import HttpExecutor
+from detent.steps.http.step import HttpExecutor, HttpSettings, SessionPool
 from detent.tenants.registry import TenantRegistry
 from tests.steps.calls import attempt, call_of, done, failed
 from tests.steps.listeners import FakeDns, website
@@ -67,6 +68,7 @@ def test_a_tenant_reaches_nothing_else(only: list[str], host: str) -> None:
     assert why(["10.0.0.0/8"], only, host) is not None
 
 
+@pytest.mark.case("G11")
 @pytest.mark.parametrize("host", ["169.254.169.254", "metadata.google.internal"])
 @pytest.mark.parametrize("only", [None, ["169.254.0.0/16", "metadata.google.internal"]])
 def test_only_the_first_tenant_reaches_a_metadata_service_that_the_operator_has_allowed(
@@ -75,6 +77,29 @@ def test_only_the_first_tenant_reaches_a_metadata_service_that_the_operator_has_
     allow = ["169.254.169.254", "metadata.google.internal"]
     assert why(allow, only, host) == "it is a cloud metadata service"
     assert why(allow, only, host, tenant=1) is None
+
+
+async def test_the_connections_of_policies_that_were_used_longest_ago_are_closed_unless_a_request_uses_them() -> None:
+    tenants = TenantRegistry()
+    numbers = range(OWN, OWN + 70)
+    tenants.replace((number, f"t{number}", f'{{"egress":["h{number}.example"]}}') for number in numbers)
+    pool = SessionPool(TenantEgress(EgressPolicy(), tenants), HttpSettings(), FakeDns())
+    clients = {}
+    with pool.lease(OWN) as busy:
+        for number in numbers[1:]:
+            with pool.lease(number) as session:
+                clients[number] = session.client
+        await asyncio.sleep(0)
+        async with asyncio.timeout(60):
+            while sum(client.closed for client in clients.values()) < 6:  # noqa: ASYNC110 - they are closed by tasks
+                await asyncio.sleep(0.01)
+        assert not busy.client.closed, "a request uses it"
+        closed = [number for number, client in clients.items() if client.closed]
+        assert closed == list(numbers[1:7]), "the oldest ones"
+        with pool.lease(numbers[1]) as again:
+            assert not again.client.closed
+    await pool.close()
+    assert all(client.closed for client in (*clients.values(), busy.client, again.client))
 
 
 def test_tenants_without_a_list_share_the_connections_of_the_installation() -> None:

@@ -105,6 +105,7 @@ async def test_a_tenant_comes_back_as_it_was_given_and_its_id_is_never_used_agai
     assert await store.auth_stamp() != stamp
     assert await store.active_tenant(name) is None
     assert first.id in {row.id for row in await store.limited_tenants()}
+
     def refuse(known: str | None) -> str | None:
         raise InvalidInput("not so")
 
