@@ -128,6 +128,8 @@ async def listening(
         access_log=False,
         lifespan="off",
         server_header=False,
+        # Uvicorn would believe X-Forwarded-For of every peer on this machine. `trusted_proxies` says whom we believe.
+        proxy_headers=False,
         timeout_graceful_shutdown=5,
         timeout_keep_alive=IDLE_SECONDS,
     )
