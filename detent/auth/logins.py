@@ -47,8 +47,8 @@ class SignedIn(NamedTuple):
 class Logins:
     """Signs in. It owns the counts of failed logins.
 
-    An address that failed too often is refused before any work. A name that failed too often from all addresses together
-    is slowed, so that strangers lock no person out."""
+    An address that failed too often is refused before any work. A name that failed too often from all addresses is
+    slowed, so that strangers lock no person out."""
 
     def __init__(
         self,

@@ -3746,6 +3746,9 @@ export interface paths {
          * Change a tenant
          * @description Change what a tenant may do. A list is replaced, null is the default, and what is not sent stays.
          *
+         *     `add_actions`, `remove_actions`, `add_egress` and `remove_egress` change single entries of the lists, so that the
+         *     changes of two callers at once both count. An entry to remove must be in its list.
+         *
          *     `actions` allows more than `core.` actions, http steps and its own connectors: names (`billing.charge`), patterns
          *     (`slack.*`), workflow classes and functions (`workflow:Invoice`), named connections (`connection:reports`), or `*`.
          *     `egress` are the only hosts and networks that its steps may reach, as far as the installation allows them.
@@ -23584,7 +23587,11 @@ export interface operations {
             content: {
                 "application/json": {
                     actions?: string[] | null;
+                    add_actions?: string[] | null;
+                    add_egress?: string[] | null;
                     egress?: string[] | null;
+                    remove_actions?: string[] | null;
+                    remove_egress?: string[] | null;
                     retention_days?: number | null;
                 };
             };
