@@ -109,6 +109,9 @@ async def step(http: HttpExecutor, store: MemoryStore) -> AsyncIterator[Step]:
         "CONNECTOR_CRM_URL": "https://operator:hidden-word@crm.example.com/api",
         "CONNECTOR_CRM_REGION": "eu",
         "CONNECTOR_SHOP_URL": "postgresql://shop.example.com/orders",
+        "CONNECTOR_FILES_URL": "s3://files/reports",
+        "CONNECTOR_MAIL_URL": "smtp://mail.example.com?tls=none",
+        "CONNECTOR_PAGERS_URL": "ntfy://a.example.com/topic ntfy://b.example.com/topic",
     }
     made = Step(Node(http, store), environ)
     yield made
@@ -155,6 +158,9 @@ async def test_a_value_of_a_credential_is_in_no_result_error_or_log(step: Step, 
     [
         (["other.example.com"], "crm", "may not be sent to crm.example.com; it allows other.example.com"),
         (["shop.example.com"], "shop", "may not be sent to shop.example.com:5432"),
+        (["files.s3.eu.amazonaws.com"], "files", "may not be sent to files.s3.us-east-1.amazonaws.com"),
+        (["mail.example.com"], "mail", "may not be sent to mail.example.com:25"),
+        (["a.example.com"], "pagers", "the address of the connection 'pagers' cannot be read"),
     ],
 )
 async def test_a_credential_for_another_host_than_that_of_the_connection_is_not_opened_for_an_action(

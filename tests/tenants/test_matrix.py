@@ -221,7 +221,9 @@ def test_a_step_that_names_an_object_of_another_tenant_is_refused_or_fails_like_
             foreign = await outcome(world, kind, name)
             assert foreign == await outcome(world, kind, absent(name))
             assert foreign[0].startswith("400") or foreign[1].startswith("failed"), foreign
-            assert any(words in foreign[0] for words in ("there is no", "is not stored", "no action")), foreign
+            assert any(words in foreign[0] for words in ("there is no", "is not stored", "no action", "may not use")), (
+                foreign
+            )
         assert await checksum(world.app.store, B) == before
 
     stage.run(check)

@@ -212,7 +212,8 @@ async def two_tenants(url: str, *, row_security: bool = False) -> AsyncIterator[
     async with run_app(settings, migrate=True) as app:
         context = context_for(app, TenantOfHeader(), hosts=None)
         world = World(app, FastPath(Api(context), context))
-        note_statements(app.store.run.__self__._access)  # type: ignore[attr-defined] # noqa: SLF001 - no verb does
+        asked = app.store.for_tenant(A) if row_security else app.store
+        note_statements(asked.run.__self__._access)  # type: ignore[attr-defined] # noqa: SLF001 - no verb does
         for tenant in (A, B):
             made = await app.store.add_tenant(CANARIES[tenant], None)
             assert made is not None

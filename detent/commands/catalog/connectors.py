@@ -27,6 +27,7 @@ from detent.store.catalog_rows import (
 )
 from detent.store.protocol import Store
 from detent.store.rows import Unsaved
+from detent.tenants.limits import refusal
 
 #: How many actions are read at once to count them.
 _PAGE: Final = 1_000
@@ -62,7 +63,7 @@ class CatalogCommands(CommandPart):
         """Return a connector, or raise NotFound; also for one that the tenant may not use."""
         row = await self._store.connector(self._tenant, connector)
         if row is None or not self._is_seen(row):
-            raise NotFound(f"there is no connector {connector[:200]!r}{self._hint(f'{connector[:200]}.*')}")
+            raise NotFound(f"there is no connector {connector[:200]!r}{await self._hint(f'{connector[:200]}.*')}")
         return row
 
     async def actions(
@@ -107,7 +108,7 @@ class CatalogCommands(CommandPart):
         row = await self._store.action(self._tenant, action, version)
         if row is None or (version is None and not row.is_listed) or not self._is_allowed(row):
             which = "" if version is None else f" with version {version[:20]}"
-            raise NotFound(f"there is no action {action[:200]!r}{which}{self._hint(action[:200])}")
+            raise NotFound(f"there is no action {action[:200]!r}{which}{await self._hint(action[:200])}")
         return row
 
     def _is_allowed(self, row: ActionMark | ActionRow) -> bool:
@@ -116,10 +117,12 @@ class CatalogCommands(CommandPart):
     def _is_seen(self, row: ConnectorRow) -> bool:
         return row.tenant != EVERY_TENANT or self._context.tenants.may_see(self._tenant, row.id)
 
-    def _hint(self, name: str) -> str:
+    async def _hint(self, name: str) -> str:
         """Return what to do about a name that the tenant may not use. It is the same if there is no such name."""
-        refused = self._context.tenants.refusal(self._tenant, name)
-        return "" if refused is None else f" here: {refused}"
+        if self._context.tenants.refusal(self._tenant, name) is None:
+            return ""
+        tenant = await self._store.tenant(self._tenant)
+        return f" here: {refusal(str(self._tenant) if tenant is None else tenant.name, name)}"
 
     async def add(self, connector: Connector) -> tuple[ConnectorRow, SavedConnector]:
         """Add a connector, or a new version of one. Raise Conflict if the version exists with another content, or if
@@ -148,20 +151,24 @@ class CatalogCommands(CommandPart):
 
     async def enable_connector(self, connector: str, *, enabled: bool) -> ConnectorRow:
         """Allow workflows to be published with actions of a connector, or forbid it."""
-        owner = (await self.connector(connector)).tenant
-        if owner == EVERY_TENANT:
+        row = await self._store.connector(self._tenant, connector)
+        if row is not None and row.tenant == EVERY_TENANT:
             self._caller.require_installation(f"the connector {connector!r}")
-        if not await self._store_of(owner).enable_connector(self._tenant, connector, enabled=enabled):
+        if row is None or not await self._store_of(row.tenant).enable_connector(
+            self._tenant, connector, enabled=enabled
+        ):
             raise NotFound(f"there is no connector {connector[:200]!r}")
-        return await self.connector(connector)
+        return row._replace(enabled=enabled)
 
     async def enable_action(self, action: str, *, enabled: bool) -> ActionRow:
         """Allow workflows to be published with an action, or forbid it. Published versions are not affected."""
-        owner = (await self.action(action)).tenant
-        if owner == EVERY_TENANT:
+        row = await self._store.action(self._tenant, action, None)
+        if row is None or not row.is_listed:
+            raise NotFound(f"there is no action {action[:200]!r}")
+        if row.tenant == EVERY_TENANT:
             self._caller.require_installation(f"the action {action!r}")
-        await self._store_of(owner).enable_action(self._tenant, action, enabled=enabled)
-        return await self.action(action)
+        await self._store_of(row.tenant).enable_action(self._tenant, action, enabled=enabled)
+        return await self._store.action(self._tenant, action, None) or row
 
     async def register(
         self,

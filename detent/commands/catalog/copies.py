@@ -1,8 +1,8 @@
 """Workflow classes and durable functions in other tenants than the first.
 
 They are code of the nodes, so they belong to the installation. The first tenant has the row of each. Another tenant
-gets a copy when it is first started there or gets a trigger, if its list of actions allows `workflow:NAME`. A copy is renewed when the
-first tenant has a newer version. An id of the first tenant's row means nothing in another tenant.
+gets a copy when it is first started there or gets a trigger, if its list of actions allows `workflow:NAME`. A copy is
+renewed when the first tenant has a newer version. An id of the first tenant's row means nothing in another tenant.
 """
 
 from __future__ import annotations

@@ -73,12 +73,12 @@ class LentConnection:
     """The connection of one attempt, with the values of an opened credential. `binding` says where they may go."""
 
     def __init__(self, environment: NamedConnection, opened: OpenedCredential) -> None:
-        _check_address(environment, opened)
         kept = {part: environment.parts[part] for part in _OF_OPERATOR if part in environment.parts}
-        if "url" in kept:
-            kept["url"] = _without_user(kept["url"])
         if "region" in opened.config:
             kept["region"] = opened.config["region"]
+        _check_address(NamedConnection(environment.name, kept), opened)
+        if "url" in kept:
+            kept["url"] = _without_user(kept["url"])
         self.connection = NamedConnection(environment.name, {**kept, **opened.secrets})
         self.redactor = opened.redactor
         self.binding = HostBinding(opened.name, opened.hosts.rules, opened.values())
@@ -115,12 +115,12 @@ class ActionCredentials:
         return outcome
 
 
-def _check_address(environment: NamedConnection, opened: OpenedCredential) -> None:
+def _check_address(connection: NamedConnection, opened: OpenedCredential) -> None:
     """Raise CredentialProblem if the service of a connection is not one of the hosts of a credential."""
     try:
-        place = _place(environment)
+        place = _place(connection)
     except ValueError:
-        message = f"the address of the connection {environment.name!r} cannot be read, so the credential is not used"
+        message = f"the address of the connection {connection.name!r} cannot be read, so the credential is not used"
         raise CredentialProblem(Fail(StepError(DENIED, message), retry=False)) from None
     if place is not None and not opened.hosts.allow(*place):
         message = _refusal(opened.name, opened.hosts, *place)
