@@ -63,7 +63,7 @@ def test_without_a_key_nothing_is_sealed_or_opened() -> None:
     box = Vault([FIRST]).seal(LABEL, VALUE)
     empty = Vault([])
     assert not empty.is_ready
-    with pytest.raises(NoEncryptionKey, match="DETENT_ENCRYPTION_KEY.*every node.*--url"):
+    with pytest.raises(NoEncryptionKey, match=r"DETENT_ENCRYPTION_KEY.*every node.*--url"):
         empty.seal(LABEL, VALUE)
     with pytest.raises(NoEncryptionKey, match="DETENT_ENCRYPTION_KEY"):
         empty.open(LABEL, box)
