@@ -95,7 +95,7 @@ class WebhookDocument(msgspec.Struct, kw_only=True, omit_defaults=True):
     """The result of a request to a webhook.
 
     `started` with its run; `ignored`, because its condition is false; or `accepted`: it is stored and will be
-    processed."""
+    processed. `status_url` is where to look for a run whose caller has waited for an answer, and got none in time."""
 
     status: str
     firing_id: str | None = None
@@ -103,3 +103,4 @@ class WebhookDocument(msgspec.Struct, kw_only=True, omit_defaults=True):
     execution_id: str | None = None
     callbacks: list[CallbackDocument] | None = None
     message: str | None = None
+    status_url: str | None = None

@@ -28,12 +28,21 @@ class TriggerType(StrEnum):
     MANUAL = "manual"
 
 
+class Respond(StrEnum):
+    """What the caller of a webhook is answered with: that the run has started, its output, or what a step of it says."""
+
+    NOW = "now"
+    OUTPUT = "output"
+    STEP = "step"
+
+
 @dataclass(frozen=True, slots=True)
 class TriggerDefinition:
     """What starts runs. `config` is plain JSON: the fields of its type, defaults filled in, durations in seconds.
 
     cron     cron_expression (as `cronsim` reads it), timezone, jitter, missed, missed_window, overlap
-    webhook  signature {preset, secrets, ...}, dedup_header; each only if it was written
+    webhook  signature {preset, secrets, ...}, dedup_header; each only if it was written; respond and wait (seconds),
+             only if its caller waits for the run
     event    event (a type, or a prefix such as `order.*`)
 
     `condition` is an expression over what was received; a firing for which it is not true starts no run.

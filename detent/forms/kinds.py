@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from detent.forms.templates import Read, condition, template_reads
 from detent.graph.model import Each, ItemFailure, OnCrash, Repeat, Retry, Step, StepKind
+from detent.values.answer import RESPOND, header_problem, status_problem
 from detent.values.durations import SECONDS
 from detent.values.fields import Fields, Problems, inside, shown
 from detent.values.http_body import is_header_name
@@ -197,7 +198,7 @@ def read_wait_block(fields: Fields) -> dict[str, Any]:
 CORE_PREFIX: Final = "core."
 CORE_ACTIONS: Final = (
     *("core.echo", "core.fail", "core.delay", "core.http.request", "core.template.render", "core.wait"),
-    *("core.log", "core.transform", "core.sometimes-fails", "core.alert"),
+    *("core.log", "core.transform", "core.sometimes-fails", "core.alert", RESPOND),
 )
 _ACTION_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.:/-]{0,127}")
 
@@ -212,9 +213,34 @@ def read_action(action: str, given: Fields) -> Work:
         case "core.http.request":
             given.refuse_unknown(REQUEST_FIELDS)
             return read_request(given)
+        case _ if action == RESPOND:
+            return read_answer(given)
         case _:
             reads = template_reads(given.values, given.path, given.problems)
             return Work(StepKind.ACTION, {"action": action, "with": given.values}, reads)
+
+
+ANSWER_FIELDS: Final = ("status", "headers", "body")
+
+
+def read_answer(fields: Fields) -> Work:
+    """Read the answer to the caller of a webhook. Parts with templates are checked when the step runs."""
+    fields.refuse_unknown(ANSWER_FIELDS)
+    status = fields.get("status")
+    if status is not None and not _is_template(status) and (wrong := status_problem(status)):
+        fields.problems.add(fields.at("status"), wrong)
+    headers = fields.get("headers")
+    if not isinstance(headers, dict | None) and not _is_template(headers):
+        fields.wrong("headers", "a mapping of names to values")
+    for name, value in headers.items() if isinstance(headers, dict) else ():
+        if wrong := header_problem(name, "" if _is_template(value) else value):
+            fields.problems.add(inside(fields.at("headers"), name), wrong)
+    reads = template_reads(fields.values, fields.path, fields.problems)
+    return Work(StepKind.ACTION, {"action": RESPOND, "with": fields.values}, reads)
+
+
+def _is_template(value: object) -> bool:
+    return isinstance(value, str) and "{{" in value
 
 
 def read_on_crash(fields: Fields, name: str, kind: StepKind | None, *, repeat: bool) -> OnCrash:

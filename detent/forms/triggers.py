@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from detent.errors import InvalidDefinition
 from detent.expressions import Reference, is_secret_name
-from detent.forms.compiled import TriggerDefinition, TriggerType
+from detent.forms.compiled import Respond, TriggerDefinition, TriggerType
 from detent.forms.definition import read_definition
 from detent.forms.schedule import CRON_FIELDS, plain, read_schedule
 from detent.forms.templates import condition
@@ -235,11 +235,14 @@ def standard_key(secret: str) -> bytes | None:
     return key or None
 
 
+#: For how many seconds the caller of a webhook waits for its answer, usually and at most.
+ANSWER_WAIT: Final = 30.0
+LONGEST_ANSWER_WAIT: Final = 60.0
 FLAT_FIELDS: Final = ("cron_expression", "timezone")
 TRIGGER_FIELDS: Final = ("trigger", *FLAT_FIELDS)
 _FIELDS: Final = {
     TriggerType.CRON: CRON_FIELDS,
-    TriggerType.WEBHOOK: ("signature", "dedup_header"),
+    TriggerType.WEBHOOK: ("signature", "dedup_header", "respond", "wait"),
     TriggerType.EVENT: ("event",),
 }
 _CONFIG_FIELDS: Final = tuple(name for names in _FIELDS.values() for name in names)
@@ -315,7 +318,22 @@ def _webhook(fields: Fields) -> dict[str, Any]:
         if not is_header_name(header):
             fields.problems.add(fields.at("dedup_header"), f"{shown(header)} cannot be the name of a header")
         config["dedup_header"] = header.lower()
-    return config
+    return config | _read_respond(fields)
+
+
+def _read_respond(fields: Fields) -> dict[str, Any]:
+    """Read what the caller of a webhook is answered with, and for how long it waits. A caller that does not wait has
+    neither field."""
+    respond = fields.choice("respond", Respond, Respond.NOW)
+    wait = fields.duration("wait", unit=SECONDS, zero=False)
+    if wait is not None and wait > LONGEST_ANSWER_WAIT:
+        fields.problems.add(fields.at("wait"), f"must be at most {LONGEST_ANSWER_WAIT:g}s, not {wait:g}s")
+    if respond is Respond.NOW:
+        if wait is not None and fields.get("respond") in (None, Respond.NOW):
+            message = "has no meaning without respond: output or respond: step, because the answer is sent at once"
+            fields.problems.add(fields.at("wait"), message)
+        return {}
+    return {"respond": respond.value, "wait": plain(ANSWER_WAIT if wait is None else wait)}
 
 
 def _event(fields: Fields) -> dict[str, Any]:

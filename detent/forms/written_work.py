@@ -7,10 +7,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from detent.forms.compiled import Respond, TriggerDefinition
 from detent.forms.kinds import CORE_PREFIX, Work, WrittenMap
 from detent.forms.templates import Read
 from detent.graph.model import NO_RETRY, OnCrash, Repeat, Retry, Step, StepKind
-from detent.values.fields import Fields, shown
+from detent.values.answer import RESPOND
+from detent.values.fields import Fields, Problems, shown
 
 LONGEST_CREDENTIAL: Final = 64
 CREDENTIAL_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
@@ -87,6 +89,24 @@ class WrittenWork:
             repeat=self.repeat,
             **own,
         )
+
+
+def check_answers(
+    trigger: TriggerDefinition, written: Iterable[tuple[str, WrittenWork]], problems: Problems, word: str
+) -> None:
+    """Report a webhook that waits for the answer of a step if no step answers, and steps that cannot answer. `word` is
+    how the form writes such a step."""
+    is_answered = False
+    for path, one in written:
+        if one.kind is not StepKind.ACTION or one.config.get("action") != RESPOND:
+            continue
+        is_answered = True
+        if one.map is not None or one.repeat is not None or one.sensitive:
+            message = "a step that answers the caller runs once and in the open"
+            problems.add(path, f"{message}; it cannot run for each item, repeat, or be sensitive")
+    if trigger.config.get("respond") == Respond.STEP and not is_answered:
+        message = f"no step answers the caller; add {word}, or write respond: output"
+        problems.add("trigger.respond", message)
 
 
 def too_long(most: float | None, written: Iterable[tuple[str, WrittenWork]], key: str) -> Iterator[str]:

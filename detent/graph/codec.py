@@ -53,6 +53,7 @@ _THIRD: Final = "detent/3"
 _FOURTH: Final = "detent/4"
 _FIFTH: Final = "detent/5"
 _ALERT: Final = "core.alert"
+_RESPOND: Final = "core.respond"
 #: The features that this code can run.
 FEATURES: Final = (_SECOND, _THIRD, _FOURTH, _FIFTH)
 #: The revision of the language that brought secrets.
@@ -146,8 +147,11 @@ def _needs_fourth(steps: Iterable[Step]) -> bool:
 
 
 def _needs_fifth(graph: Graph, steps: Iterable[Step]) -> bool:
-    """Return whether an expression may read a secret, or a step seals its result or uses a stored credential."""
-    is_newer = any(step.sensitive or "credential" in step.config for step in steps)
+    """Return whether an expression may read a secret, or a step seals its result, uses a stored credential or answers
+    the caller. An older node does not know the action that answers."""
+    is_newer = any(
+        step.sensitive or "credential" in step.config or step.config.get("action") == _RESPOND for step in steps
+    )
     return is_newer or graph.language >= _SECRETS_LANGUAGE
 
 

@@ -39,6 +39,7 @@ from detent.steps.action_schema import output_schema, parameter_schema
 from detent.steps.arguments import Bind, Signature, innermost, read_signature, unwrapped
 from detent.steps.errors import ActionError, Permanent, RetriableFailure, RetryLater
 from detent.steps.protocol import Needs
+from detent.values.answer import RESPOND, answer_problems
 from detent.values.durations import in_seconds
 
 __all__ = [
@@ -342,6 +343,15 @@ def log(context: ActionContext, message: str, level: Level = "info", **facts: An
 def transform(value: Any) -> Any:
     """Return the value. Its templates make another shape of what earlier steps returned."""
     return value
+
+
+@CORE.action(RESPOND, inline=True, effect="none", category="Flow")
+def respond(status: int = 200, headers: dict[str, Any] | None = None, body: Any = None) -> dict[str, Any]:
+    """Answer the caller of the webhook that started the run, once; the run goes on. The output is the answer."""
+    found = answer_problems(status, headers or {}, body)
+    if found:
+        raise Permanent("; ".join(f"{one.field}: {one.message}" for one in found), code="invalid_parameters")
+    return {"status": status, "headers": headers or {}, "body": body}
 
 
 @CORE.action("core.sometimes-fails", inline=True, effect="none", category="Test")

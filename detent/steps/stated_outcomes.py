@@ -20,9 +20,10 @@ from detent.steps.actions import CORE, registry
 from detent.steps.output import encode_output
 from detent.steps.results import outcome_of, outcome_of_error
 from detent.steps.user_code import failure_of
+from detent.values.answer import RESPOND
 
 #: Actions of Detent that compute and change nothing outside.
-COMPUTED: Final = frozenset({"core.echo", "core.fail", "core.transform"})
+COMPUTED: Final = frozenset({"core.echo", "core.fail", "core.transform", RESPOND})
 
 
 def computed(call: StepCall) -> Outcome | None:

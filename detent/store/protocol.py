@@ -230,6 +230,10 @@ class CommandStore(Protocol):
     async def journals_of(self, tenant: int, runs: Sequence[bytes]) -> dict[bytes, list[Entry]]:
         """Return the journals of these runs, each in order of seq. A run without entries is missing."""
 
+    async def step_ends(self, tenant: int, runs: Sequence[bytes], steps: Sequence[str]) -> list[Entry]:
+        """Return the entries with which these steps, or operations of functions, have ended in these runs, each run in
+        order of seq."""
+
     async def callbacks(self, tenant: int, run: bytes) -> list[CallbackRow]: ...
 
     async def active_run(self, tenant: int, key: str) -> bytes | None:

@@ -11,6 +11,7 @@ from detent.errors import Forbidden
 from detent.ids import RUN, TRIGGER, WORKFLOW, InvalidId, NewId, parse
 from detent.instant import Instant
 from detent.store.tenants import Owned, TenantStatus
+from detent.triggers.answers import AnswerCommands
 from detent.triggers.context import TriggerContext, TriggerStores
 from detent.triggers.dead_letters import LetterCommands
 from detent.triggers.editor import MOST_PREVIEWED, TriggerEditor
@@ -35,6 +36,7 @@ class TriggerCommands:
         self.firings = FiringCommands(context, caller, self.editor)
         self.receiver = ReceiverCommands(context, caller, self.editor, self.firings.intake)
         self.events = EntityEventCommands(context, caller)
+        self.answers = AnswerCommands(context, caller)
         self.letters = LetterCommands(context, caller, self.editor, self.firings.intake, self.events)
 
 

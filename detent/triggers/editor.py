@@ -34,7 +34,7 @@ _ALIASES: Final = {
     "activationCondition": "condition",
     "activation_condition": "condition",
 }
-_CONFIG: Final = (*CRON_FIELDS, "signature", "dedup_header", "event")
+_CONFIG: Final = (*CRON_FIELDS, "signature", "dedup_header", "respond", "wait", "event")
 _SETTLED: Final = ("workflow", "type")
 _OWN: Final = ("name", "enabled", "condition", "note", "config")
 #: Read-only fields of the document, which a client may send back.

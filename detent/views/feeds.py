@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import traceback
 from bisect import bisect_right
-from collections import deque
+from collections import Counter, deque
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
@@ -100,7 +100,7 @@ class Feed:
     `over` is done when the run has ended.
     """
 
-    def __init__(self, pages: JournalPages, start: int, over: asyncio.Future[None], clock: Clock) -> None:
+    def __init__(self, pages: JournalPages, start: int, over: asyncio.Future[Entry | None], clock: Clock) -> None:
         self._pages, self._over = pages, over
         self._pace = Pace(clock)
         self._wanted = asyncio.Event()
@@ -137,7 +137,7 @@ class Feed:
         self._notify()
         return self._reading
 
-    def _hear_end(self, over: asyncio.Future[None]) -> None:
+    def _hear_end(self, over: asyncio.Future[Entry | None]) -> None:
         self._pace.nudge()
 
     async def _read_on(self, start: int) -> None:
@@ -245,7 +245,7 @@ def _seq(entry: Entry) -> int:
     return entry.seq
 
 
-def _is_result(future: asyncio.Future[None]) -> bool:
+def _is_result(future: asyncio.Future[Entry | None]) -> bool:
     return future.done() and not future.cancelled()
 
 
@@ -261,6 +261,15 @@ class Events(NamedTuple):
     is_all: bool
 
 
+class RunNews(NamedTuple):
+    """What is known of an awaited run: the entry of the step that was waited for, or that the run is over without it.
+    `is_closed`: the process stops, and nothing is known."""
+
+    entry: Entry | None
+    is_over: bool
+    is_closed: bool = False
+
+
 class Feeds:
     """The feeds of this process, by run. `close` releases all readers and waiters."""
 
@@ -269,6 +278,8 @@ class Feeds:
         self._endings = EndWatcher(store, clock)
         self._turns = asyncio.Semaphore(_READS_AT_ONCE)
         self._feeds: dict[tuple[int, bytes], Feed] = {}
+        self._awaited: Counter[bytes] = Counter()  # how many callers wait for a step of each run
+        self.waiting_callers = 0  # that wait for the answer of a run
         self._listeners = 0
         self._stop_listening: Callable[[], None] | None = None
         self._is_closed = False
@@ -329,6 +340,24 @@ class Feeds:
                 await asyncio.wait([over], timeout=timeout)
             return over.done() and not over.cancelled()
 
+    async def answered(self, tenant: int, run: bytes, steps: frozenset[str], timeout: float) -> RunNews:
+        """Wait until one of the steps has succeeded or the run has ended, for at most `timeout` seconds. A caller costs
+        one entry in memory; all of them are one poll."""
+        with self._listening(), self._endings.watch(tenant, run, steps) as over:
+            self.waiting_callers += 1
+            self._awaited[run] += bool(steps)
+            try:
+                if not self._is_closed:
+                    await asyncio.wait([over], timeout=timeout)
+            finally:
+                self.waiting_callers -= 1
+                self._awaited[run] -= bool(steps)
+                if not self._awaited[run]:
+                    del self._awaited[run]
+            if self._is_closed and not _is_result(over):
+                return RunNews(None, is_over=False, is_closed=True)
+            return RunNews(over.result(), is_over=True) if over.done() else RunNews(None, is_over=False)
+
     async def close(self) -> None:
         """Release all readers and waiters, also those that come later."""
         self._is_closed = True
@@ -365,5 +394,7 @@ class Feeds:
             feed = self._feeds.get((facts["entry"].tenant, facts["run"]))
             if feed is not None:
                 feed.nudge()
+            if self._awaited.get(facts["run"]):
+                self._endings.nudge(facts["run"])
         elif name == "run.ended":
             self._endings.nudge(facts["run"])

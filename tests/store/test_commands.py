@@ -3,10 +3,11 @@
 import asyncio
 
 from detent.ids import new_id
+from detent.run.journal import Kind
 from detent.store.protocol import Store
 from detent.store.rows import MessageKind, RunCriteria, SavedVersion, Unsaved
 from detent.store.sql.mysql.commands import MOST_RUNS
-from tests.store.make import Node, end, park, start, version
+from tests.store.make import Node, end, entry, park, start, version
 
 
 async def test_a_message_reaches_an_open_run_of_the_tenant_only(store: Store) -> None:
@@ -195,3 +196,22 @@ async def test_a_setting_keeps_the_first_value_whoever_asks(store: Store) -> Non
 async def test_nodes_that_make_up_a_setting_at_once_agree(store: Store) -> None:
     values = await asyncio.gather(*(store.setting("secret", f"made by {number}") for number in range(8)))
     assert len(set(values)) == 1
+
+
+async def test_the_ends_of_steps_are_read_by_run_and_name_in_order(store: Store) -> None:
+    node = await Node.register(store)
+    first, second = start(owned=True), start(owned=True)
+    await node.flush(starts=[first, second])
+    await node.flush(
+        entries=[
+            entry(first.id, 1, step="say", kind=Kind.RETRY),
+            entry(first.id, 2, step="say"),
+            entry(first.id, 3, step="other"),
+            entry(second.id, 1, step="core.respond", kind=Kind.CHECKPOINT),
+            entry(second.id, 2, step="say"),
+        ]
+    )
+    found = await store.step_ends(1, [first.id, second.id, new_id()], ["say", "core.respond"])
+    assert {(one.run, one.seq) for one in found} == {(first.id, 2), (second.id, 1), (second.id, 2)}
+    assert [one.seq for one in found if one.run == second.id] == [1, 2]
+    assert await store.step_ends(1, [], ["say"]) == await store.step_ends(1, [first.id], []) == []

@@ -43,6 +43,7 @@ async def test_what_belongs_to_a_run_is_read_by_its_tenant_only(store: Store) ->
     assert await store.journal(2, new.id) == []
     assert [found.seq for found in (await store.journals_of(1, [new.id, new_id()]))[new.id]] == [1, 2]
     assert await store.journals_of(2, [new.id]) == {}
+    assert await store.step_ends(2, [new.id], ["s1"]) == []
     assert len(await store.callbacks(1, new.id)) == 1
     assert await store.callbacks(2, new.id) == []
     assert await store.kept(2, new.id) == {}

@@ -270,7 +270,7 @@ _WHY: Final = {
     ),
     404: ("Not found.", *("not_found", "not_found", "there is no workflow 'x'")),
     409: ("The current state does not allow this.", *("conflict", "WFENG002", "Cannot cancel a finished workflow")),
-    410: ("The callback has expired.", *("gone", "webhook_expired", "Webhook expired")),
+    410: ("It has expired, or is not stored any more.", *("gone", "webhook_expired", "Webhook expired")),
     412: (
         "It has changed since it was read.",
         *(
@@ -283,6 +283,10 @@ _WHY: Final = {
     429: (
         "Too many unknown tokens from this source.",
         *("limit_exceeded", "limit_exceeded", "too many unknown callback addresses"),
+    ),
+    502: (
+        "The run has ended without an answer to its caller.",
+        *("run_failed", "run_failed", "the run has ended as failed and has no answer"),
     ),
     503: (
         "Not available now; try again after `Retry-After` seconds.",

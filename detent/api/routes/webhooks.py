@@ -5,6 +5,7 @@ A request is stored as a firing before a run starts. A repeated request gets the
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any, Final
 
@@ -31,7 +32,7 @@ from detent.api.openapi.operations import (
     texts,
 )
 from detent.api.openapi.operations import TEXT as TEXT_SCHEMA
-from detent.api.request import AnyRequest, commands, read_fields, refuse_if_any, triggers
+from detent.api.request import AnyRequest, commands, feeds, read_fields, refuse_if_any, triggers
 from detent.api.routes.starts import WEBHOOK_OPTIONS, read_options
 from detent.api.routes.triggers import BASE
 from detent.api.server.guards import reason_against
@@ -43,12 +44,14 @@ from detent.documents.triggers import EventReceipt, MatchedTrigger, WebhookDocum
 from detent.errors import AlreadyActive, Forbidden, LimitExceeded, NotFound, NotStartable, TooLarge
 from detent.forms.triggers import LONGEST_EVENT_TYPE
 from detent.ids import FIRING, RUN, TRIGGER, show
+from detent.run.status import TERMINAL, Status
 from detent.store.tenants import Owned
 from detent.store.trigger_rows import FiringRow, FiringState, TriggerRow
 from detent.triggers import record
 from detent.triggers.commands import FORGED, Sent
 from detent.triggers.processor import CONDITION_ERROR
 from detent.triggers.record import FiringPayload, webhook_request
+from detent.values.answer import Answer as RunAnswer
 from detent.values.limits import ID_LIMIT, INPUT_LIMIT
 
 #: The operation whose line in the policy covers the start of a workflow that has no webhook trigger.
@@ -91,6 +94,12 @@ async def send_event(request: AnyRequest) -> Response[One[EventReceipt]]:
     return Response(One(_receipt(found)), status_code=202)
 
 
+_RUN_HEADER: Final = "Detent-Run"
+#: Webhooks have the origin of the web page: a browser must run no script of an answer, nor guess its type.
+_CONFINED: Final = {
+    "Content-Security-Policy": "default-src 'none'; sandbox",
+    "X-Content-Type-Options": "nosniff",
+}
 _ACCEPTED: Final = "accepted"
 _ENDED: Final = (FiringState.IGNORED, FiringState.SKIPPED)
 _OPTIONS: Final = (
@@ -111,9 +120,13 @@ _ROUTE: Final[dict[str, Any]] = {
     "responses": {
         **answers(201, One[WebhookDocument], "A run was started.", examples.one(examples.WEBHOOK_STARTED)),
         **answers(
-            202, One[WebhookDocument], "Nothing was started, or nothing yet.", examples.one(examples.WEBHOOK_IGNORED)
+            202,
+            One[WebhookDocument],
+            "Nothing was started, or nothing yet. Or its caller waits for the run (`respond`), and the wait is over.",
+            examples.one(examples.WEBHOOK_IGNORED),
         ),
-        **refusals(400, 401, 403, 404, 409, 413, 429),
+        **answers(200, Any, "With `respond`: the output of the run, or what its step says, with the status of it."),
+        **refusals(400, 401, 403, 404, 409, 410, 413, 429, 502, 503),
     },
     "request_max_body_size": INPUT_LIMIT,
 }
@@ -173,9 +186,33 @@ async def _receive(request: AnyRequest, trigger: TriggerRow, incoming: FiringPay
         if wait is not None:
             raise LimitExceeded("too many requests with an invalid signature", wait)
 
-    return await _answer(
-        request, await triggers(request).receiver.receive_webhook(trigger, incoming, count_forged=count_forged)
-    )
+    firing = await triggers(request).receiver.receive_webhook(trigger, incoming, count_forged=count_forged)
+    if firing.run is not None and "respond" in json.loads(trigger.config):
+        return await _wait(request, trigger, firing, firing.run)
+    return await _answer(request, firing)
+
+
+async def _wait(request: AnyRequest, trigger: TriggerRow, firing: FiringRow, run: bytes) -> Answer:
+    """Answer with what the run says to its caller, or with why it says nothing."""
+    found = await triggers(request).answers.wait(trigger, run, feeds(request))
+    id_ = show(RUN, run)
+    if isinstance(found, RunAnswer):
+        headers = {**found.headers, **_CONFINED, _RUN_HEADER: id_}
+        kind = headers.pop("content-type", None)
+        return Response(found.content, status_code=found.status, headers=headers, media_type=kind or "")
+    match found.status:
+        case None:
+            return refuse(410, "gone", "gone", "the run has ended, and its answer is not stored any more", run_id=id_)
+        case Status.COMPLETED:
+            return Response(None, status_code=204, headers={_RUN_HEADER: id_})
+        case status if status in TERMINAL:
+            message = f"the run has ended as {status} and has no answer"
+            return refuse(502, "run_failed", "run_failed", message, run_id=id_, headers={_RUN_HEADER: id_})
+        case _:
+            document = await _started(request, run, show(FIRING, firing.id))
+            document.status_url = f"{triggers(request).base_url.rstrip('/')}/api/v1/runs/{id_}"
+            headers = {"Location": document.status_url, _RUN_HEADER: id_, "Retry-After": "5"}
+            return Response(One(document), status_code=202, headers=headers)
 
 
 async def _start(request: AnyRequest, workflow: str) -> Answer:

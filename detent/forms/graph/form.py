@@ -38,7 +38,7 @@ from detent.forms.workflow_fields import (
     read_trigger_schema,
     read_vars,
 )
-from detent.forms.written_work import too_long
+from detent.forms.written_work import check_answers, too_long
 from detent.graph.check import cycles, describe_cycle, reachable, same_name, upstream
 from detent.graph.model import (
     GRAPH_SCOPE,
@@ -101,6 +101,7 @@ def compile_graph(
         _check_reads(graph, nodes, fields)
     graph = replace(graph, language=needed_language(graph))
     schema, remarks = read_trigger_schema(fields, "triggerSchema", trigger)
+    check_answers(trigger, ((node.path, node) for node in nodes), problems, "a node with actionType core.respond")
     lasting = too_long(graph.max_duration, ((node.path, node) for node in nodes), "maxDuration")
     compiled = Compiled(
         name=_read_id(fields),

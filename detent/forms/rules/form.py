@@ -42,7 +42,7 @@ from detent.forms.workflow_fields import (
     read_limit,
     read_vars,
 )
-from detent.forms.written_work import too_long
+from detent.forms.written_work import check_answers, too_long
 from detent.graph.check import cycles, describe_cycle, reachable, same_name, upstream
 from detent.graph.model import RULE_SCOPE, Graph
 from detent.values.fields import Fields, Problems, shown
@@ -137,6 +137,7 @@ def _compile(
         reads += _check_reads(graph, written, problems)
     graph = replace(graph, language=needed_language(graph))
     lasting = too_long(graph.max_duration, ((one.path, one) for one in written), "max_duration")
+    check_answers(trigger, ((one.path, one) for one in written), problems, "an action of type core.respond")
     return Compiled(
         name=name,
         form=FORM,

@@ -36,6 +36,7 @@ from detent.forms.workflow_fields import (
     read_trigger_schema,
     read_vars,
 )
+from detent.forms.written_work import check_answers
 from detent.graph.check import cycles, describe_cycle, same_name, upstream
 from detent.graph.model import ON_ANY, ON_SUCCESS, STEPS_SCOPE, Edge, Graph
 from detent.values.fields import Fields, Problems, described, inside, shown
@@ -81,6 +82,7 @@ def compile_steps(
     _check_graph(graph, written, fields)
     graph = replace(graph, language=needed_language(graph))
     schema, remarks = read_trigger_schema(fields, "trigger_schema", trigger)
+    check_answers(trigger, ((step.path, step) for step in written), problems, "a step with respond")
     compiled = Compiled(
         name=name,
         form=FORM,

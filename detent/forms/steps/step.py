@@ -1,4 +1,5 @@
-"""One step of the steps form: an HTTP request, a sleep, a wait for a webhook, an action, a child run or a condition."""
+"""One step of the steps form: an HTTP request, a sleep, a wait for a webhook, an action, a child run, a condition, or
+the answer to the caller."""
 
 from __future__ import annotations
 
@@ -15,6 +16,7 @@ from detent.forms.kinds import (
     RepeatFields,
     action_name_problem,
     read_action,
+    read_answer,
     read_child,
     read_expression,
     read_map,
@@ -38,7 +40,7 @@ TIMEOUT: Final = 30.0
 _HASTY: Final = 0.1
 RETRY: Final = Retry()
 
-_KINDS: Final = ("url", "sleep", "wait_for_webhook", "action", "workflow", "condition")
+_KINDS: Final = ("url", "sleep", "wait_for_webhook", "action", "workflow", "condition", "respond")
 MAP_FIELDS: Final = MapFields("for_each", "max_parallel", "collect", "on_item_failure", "tolerate", "max_items")
 REPEAT_FIELDS: Final = RepeatFields("until", "every", "factor", "max_wait", "give_up_after")
 _CHILD_FIELDS: Final = ChildFields("workflow", "with", "version", "wait", "allow_recursion")
@@ -53,6 +55,7 @@ _FIELDS: Final = {
     "action": (*_SHARED, *_TRIED, "action", "with"),
     "workflow": (*_SHARED, *_AGAIN, "workflow", "with", "version", "wait", "allow_recursion"),
     "condition": (*_SHARED, "condition"),
+    "respond": (*_SHARED, "respond"),
 }
 _ALL_FIELDS: Final = tuple(dict.fromkeys(name for names in _FIELDS.values() for name in names))
 _HINTS: Final = {("wait_for_webhook", "timeout"): '; write wait_for_webhook: {timeout: "1h"}'}
@@ -139,6 +142,11 @@ def _read_kind(fields: Fields, written: WrittenStep, actions: Collection[str] | 
         case "condition":
             _refuse_others(fields, "condition")
             written.set_work(read_expression(fields, "condition"))
+        case "respond":
+            _refuse_others(fields, "respond")
+            answer = fields.mapping("respond") or {}
+            written.set_work(read_answer(Fields(answer, fields.at("respond"), fields.problems)))
+            _tries(fields, written)
 
 
 def _kind(fields: Fields) -> str | None:

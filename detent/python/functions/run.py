@@ -35,6 +35,7 @@ from detent.run.call import Op, StepCall
 from detent.run.start import StartRequest
 from detent.run.state import Checkpoint
 from detent.steps.output import encode_output
+from detent.values.answer import RESPOND, answer_problems
 from detent.values.durations import Duration, in_seconds
 
 T = TypeVar("T")
@@ -206,6 +207,16 @@ class Run(FlowVerbs):
         pending.seconds = None if timeout is None else in_seconds(timeout)
         return self._release(pending)
 
+    def respond(
+        self, body: Any = None, *, status: int = 200, headers: Mapping[str, str] | None = None
+    ) -> asyncio.Future[Any]:
+        """Answer the caller of the webhook that started this run (`respond: step`), and go on. Only the first answer
+        counts. Raise InvalidInput if a status, header or body is not allowed."""
+        self._must_be_inside("respond")
+        if problems := answer_problems(status, headers or {}, body):
+            raise InvalidInput("this cannot be the answer of a run", problems)
+        return self.step(_answer, status, dict(headers or {}), body, name=RESPOND)
+
     def child(
         self,
         workflow: Any,
@@ -291,6 +302,11 @@ class Run(FlowVerbs):
 
     def _where(self) -> str:
         return "by its function"
+
+
+async def _answer(status: int, headers: dict[str, str], body: Any) -> dict[str, Any]:
+    """Return the answer of a run, which the journal stores."""
+    return {"status": status, "headers": headers, "body": body}
 
 
 def _bind_nothing(workflow: Any, *args: Any, **kwargs: Any) -> tuple[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Sequence
 
-from detent.run.journal import NO_DATA, Entry
+from detent.run.journal import NO_DATA, Entry, Kind
 from detent.run.stage import stage_kind
 from detent.run.status import UNCOMPLETED, Status
 from detent.store.list_rows import RUN_STARTED, Orphan, TimelineCursor, TimelineRow
@@ -134,6 +134,14 @@ class MemoryCommandStore(MemoryTables):
     async def journals_of(self, tenant: int, runs: Sequence[bytes]) -> dict[bytes, list[Entry]]:
         found = {run: await self.journal(tenant, run) for run in runs}
         return {run: entries for run, entries in found.items() if entries}
+
+    async def step_ends(self, tenant: int, runs: Sequence[bytes], steps: Sequence[str]) -> list[Entry]:
+        return [
+            entry
+            for run in sorted(set(runs))
+            for entry in await self.journal(tenant, run)
+            if entry.step in steps and entry.kind in (Kind.ENDED, Kind.CHECKPOINT)
+        ]
 
     async def callbacks(self, tenant: int, run: bytes) -> list[CallbackRow]:
         return [

@@ -365,6 +365,16 @@ JOURNALS: Final = (
     .where(Unindexed(journal.c.tenant) == bindparam("tenant"), InList(journal.c.run, "runs", ids=True))
     .order_by(journal.c.run, journal.c.seq)
 )
+STEP_ENDS: Final = (
+    select(*ENTRIES)
+    .where(
+        Unindexed(journal.c.tenant) == bindparam("tenant"),
+        InList(journal.c.run, "runs", ids=True),
+        InList(journal.c.step, "steps", ids=False),
+        or_(journal.c.kind == text("'ended'"), journal.c.kind == text("'checkpoint'")),
+    )
+    .order_by(journal.c.run, journal.c.seq)
+)
 CALLBACKS: Final = (
     select(callback.c.step, callback.c.state, callback.c.created_at, callback.c.until)
     .where(Unindexed(callback.c.tenant) == bindparam("tenant"), callback.c.run == bindparam("run"))

@@ -367,6 +367,12 @@ class SharedVerbs(CommandStore):
                 found.setdefault(one.run, []).append(one)
         return found
 
+    async def step_ends(self, tenant: int, runs: Sequence[bytes], steps: Sequence[str]) -> list[Entry]:
+        if not runs or not steps:
+            return []
+        values = {"tenant": tenant, "runs": list(runs), "steps": list(steps)}
+        return [entry(row) for row in await self._access.query(statements.STEP_ENDS, values)]
+
     async def callbacks(self, tenant: int, run: bytes) -> list[CallbackRow]:
         rows = await self._access.query(statements.CALLBACKS, {"tenant": tenant, "run": run})
         return [CallbackRow(*row) for row in rows]
