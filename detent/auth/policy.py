@@ -77,8 +77,8 @@ POLICY: Final[Mapping[str, Line]] = {
         create_rule save_rule delete_rule create_full_rule save_full_rule change_layout activate_rule deactivate_rule
         restore_rule add_rule_action remove_rule_action change_rule_action replace_rule_action add_rule_edge
         remove_rule_edge change_rule_edge replace_rule_edge create_entity change_entity delete_entity
-        instantiate_workflow_template create_trigger update_trigger delete_trigger pause_trigger resume_trigger
-        add_connector remove_connector enable_connector disable_connector upgrade_connector enable_action
+        instantiate_workflow_template create_trigger apply_trigger update_trigger delete_trigger pause_trigger
+        resume_trigger add_connector remove_connector enable_connector disable_connector upgrade_connector enable_action
         disable_action import_openapi import_mcp""",
         audited=True,
     ),

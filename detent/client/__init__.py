@@ -93,6 +93,7 @@ from detent.documents.templates import (
     WorkflowTemplateDocument,
 )
 from detent.documents.triggers import (
+    AppliedTrigger,
     BackfillDocument,
     BackfilledSlot,
     EventReceipt,
@@ -114,6 +115,7 @@ __all__ = [
     "RunFilter",
     # documents
     "ActionChangeDocument",
+    "AppliedTrigger",
     "ActionTemplateDocument",
     "ActionTypeDocument",
     "AlertDocument",

@@ -195,6 +195,7 @@ class TriggerOperations:
     """The operations on triggers and their firings."""
 
     create = asks(triggers.create)
+    apply = asks(triggers.apply)
     get = asks(triggers.get)
     list = streams(triggers.list_all)
     update = asks(triggers.update)

@@ -10,7 +10,7 @@ from msgspec import UNSET, UnsetType
 
 from detent.client.calls import JSON, PAGE, Call, Pages, given, instant, json_body, one, page, url_path
 from detent.documents.answers import Json
-from detent.documents.triggers import BackfillDocument, FiringDocument, TriggerDocument
+from detent.documents.triggers import AppliedTrigger, BackfillDocument, FiringDocument, TriggerDocument
 
 _trigger: Final = one(TriggerDocument)
 _firing: Final = one(FiringDocument)
@@ -29,6 +29,22 @@ def create(
     body = {"workflow": workflow, "type": type, "config": dict(config or {}), "enabled": enabled}
     body |= {key: value for key, value in (("name", name), ("condition", condition)) if value is not None}
     return Call("POST", url_path("triggers"), _trigger, body=json_body(body), headers=JSON, repeatable=False)
+
+
+def apply(
+    workflow: str,
+    name: str,
+    type: str,  # noqa: A002
+    config: Mapping[str, Json] | None = None,
+    *,
+    condition: str | None = None,
+    enabled: bool | None = None,
+) -> Call[AppliedTrigger]:
+    """Create the trigger of this name, or change it to this. The same call twice does nothing more. Without `enabled`
+    a trigger that is paused stays paused."""
+    body: dict[str, Json] = {"workflow": workflow, "name": name, "type": type, "config": dict(config or {})}
+    body |= {key: value for key, value in (("condition", condition), ("enabled", enabled)) if value is not None}
+    return Call("PUT", url_path("triggers"), one(AppliedTrigger), body=json_body(body), headers=JSON, repeatable=True)
 
 
 def get(trigger: str) -> Call[TriggerDocument]:

@@ -32,6 +32,13 @@ class TriggerDocument(msgspec.Struct, kw_only=True):
     updated_at: datetime
 
 
+class AppliedTrigger(msgspec.Struct):
+    """A trigger that was applied by its name, and whether it was `created`, `changed` or `unchanged`."""
+
+    change: str
+    trigger: TriggerDocument
+
+
 class FiringRequest(msgspec.Struct, kw_only=True):
     """The request of a firing, with its decoded `body`."""
 

@@ -423,7 +423,8 @@ class TriggerStore(Protocol):
     """The verbs that triggers use."""
 
     async def add_trigger(self, new: NewTrigger) -> bool:
-        """Add a trigger. Return False if its workflow does not exist."""
+        """Add a trigger, unless its id is known, also of one that was deleted. Return False if its workflow does not
+        exist."""
 
     async def trigger(self, tenant: int, trigger: bytes) -> TriggerRow | None:
         """Find a trigger by id. Deleted triggers are not found."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Mapping
+from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
 from detent.commands.vault.signatures import Signatures
@@ -160,7 +162,20 @@ MOST_PREVIEWED: Final = 100
 #: How often a change is tried again because another caller changed the trigger at the same moment.
 _ATTEMPTS: Final = 5
 
+#: How many triggers of a workflow are looked at for a name.
+_MOST_OF_WORKFLOW: Final = 1_000
+#: How often a trigger of one name can be deleted and applied again.
+_MOST_GENERATIONS: Final = 100
+
 Change = Callable[[TriggerRow], NewTrigger]
+
+
+class TriggerChange(StrEnum):
+    """What an apply did to a trigger."""
+
+    CREATED = "created"
+    CHANGED = "changed"
+    UNCHANGED = "unchanged"
 
 
 class TriggerEditor(TriggerPart):
@@ -196,19 +211,71 @@ class TriggerEditor(TriggerPart):
         fields = plain_fields(document)
         written = read_new(fields)
         workflow = await self._context.commands.for_caller(self._caller).workflows.get_or_adopt(fields["workflow"])
-        new = NewTrigger(
-            id=self._context.new_id(),
-            tenant=self._tenant,
-            workflow=workflow.id,
-            kind=str(written.trigger.type),
-            owned=False,
-            **_columns(written, self._next(written.trigger) if written.enabled else None),
-        )
-        new = await self._sealed(new)
+        new = await self._sealed(self._new_row(self._context.new_id(), workflow, written))
         note_audit(show(TRIGGER, new.id), workflow=workflow.name)
         if not await self._store.add_trigger(new):
             raise NotFound(f"there is no workflow {workflow.name!r}")
         return await self.get(show(TRIGGER, new.id))
+
+    async def apply(self, document: object) -> tuple[TriggerChange, TriggerRow]:
+        """Create the trigger that a document names, or change it to what the document says, and return what was done.
+
+        A workflow has one trigger of a name. What the document leaves out has its default; only `enabled` and `note`
+        stay as they are, because a person may have paused the trigger. Raise Conflict if several have that name, or if
+        it is part of a definition."""
+        fields = plain_fields(document)
+        written = read_new(fields)
+        if not written.name or not written.name.strip():
+            raise InvalidDefinition("trigger validation failed", [Problem("name", "is missing: it names the trigger")])
+        workflow = await self._context.commands.for_caller(self._caller).workflows.get_or_adopt(fields["workflow"])
+        found = await self._named(workflow, written.name)
+        if found is None:
+            made = await self._add_named(workflow, written)
+            if made is not None:
+                return TriggerChange.CREATED, made
+            found = await self._named(workflow, written.name)  # another caller was first
+        if found is None:
+            raise Conflict("other callers are changing the trigger; try again")
+        _refuse_owned(found, "changed")
+        if found.kind != written.trigger.type:
+            message = f"the trigger {written.name!r} is {found.kind} and cannot become {written.trigger.type}"
+            raise Conflict(f"{message}; delete {show(TRIGGER, found.id)} first, or give this one another name")
+
+        def change(row: TriggerRow) -> NewTrigger:
+            kept = {name: getattr(row, name) for name in ("enabled", "note") if name not in fields}
+            config = {"config": {name: fields[name] for name in _CONFIG if name in fields}, **fields}
+            whole = {key: value for key, value in config.items() if key not in _CONFIG}
+            return self._changed(row, read_change({"condition": None, **whole, **kept}, _before(row)))
+
+        changed = await self._change(show(TRIGGER, found.id), change)
+        is_same = changed.updated_at == found.updated_at
+        return TriggerChange.UNCHANGED if is_same else TriggerChange.CHANGED, changed
+
+    async def _named(self, workflow: WorkflowRow, name: str) -> TriggerRow | None:
+        """Return the trigger of a workflow by its name, or None. Raise Conflict if there are several."""
+        rows = await self._store.triggers(self._tenant, limit=_MOST_OF_WORKFLOW, workflow=workflow.id)
+        found = [row for row in rows if row.name == name]
+        if len(found) > 1:
+            ids = ", ".join(show(TRIGGER, row.id) for row in found[:5])
+            message = f"workflow {workflow.name!r} has {len(found)} triggers named {name!r} ({ids})"
+            raise Conflict(f"{message}; delete all but one")
+        return found[0] if found else None
+
+    async def _add_named(self, workflow: WorkflowRow, written: TriggerInput) -> TriggerRow | None:
+        """Add a trigger under an id that follows from its name, so that of two callers one adds it. Return None if the
+        other did. The id of a trigger that was deleted is not used again."""
+        for number in range(_MOST_GENERATIONS):
+            id_ = _id_of(self._tenant, workflow.id, written.name or "", number)
+            new = await self._sealed(self._new_row(id_, workflow, written))
+            if await self._store.trigger(self._tenant, id_) is not None:
+                return None
+            note_audit(show(TRIGGER, id_), workflow=workflow.name)
+            if not await self._store.add_trigger(new):
+                raise NotFound(f"there is no workflow {workflow.name!r}")
+            row = await self._store.trigger(self._tenant, id_)
+            if row is not None:
+                return row if _new(row) == new else None
+        raise Conflict(f"a trigger named {written.name!r} was deleted too often; give it another name")
 
     async def update(self, trigger: str, document: object) -> TriggerRow:
         """Change the fields in a document and leave the others.
@@ -276,6 +343,16 @@ class TriggerEditor(TriggerPart):
                 return await self.get(trigger)
         raise Conflict("other callers are changing the trigger; try again")
 
+    def _new_row(self, id_: bytes, workflow: WorkflowRow, written: TriggerInput) -> NewTrigger:
+        return NewTrigger(
+            id=id_,
+            tenant=self._tenant,
+            workflow=workflow.id,
+            kind=str(written.trigger.type),
+            owned=False,
+            **_columns(written, self._next(written.trigger) if written.enabled else None),
+        )
+
     async def _sealed(self, new: NewTrigger) -> NewTrigger:
         """Return a trigger whose signature secrets are stored secrets."""
         signatures = Signatures(self._context.store, self._context.commands.secrets, self._caller)
@@ -329,6 +406,12 @@ def _columns(written: TriggerInput, next_at: Instant | None) -> Mapping[str, Any
         "next_at": next_at,
         "note": written.note,
     }
+
+
+def _id_of(tenant: int, workflow: bytes, name: str, number: int) -> bytes:
+    """Return the id of a named trigger. It begins like that of its workflow, so that lists stay in order."""
+    digest = hashlib.sha256(b"%d\x00%b\x00%d\x00%b" % (tenant, workflow, number, name.encode())).digest()
+    return workflow[:6] + digest[:10]
 
 
 def _new(row: TriggerRow) -> NewTrigger:

@@ -56,7 +56,7 @@ class ReceiverCommands(TriggerPart):
         """Return the webhook trigger of a workflow: that of its definition, else the oldest one, else `None`."""
         row = await self._context.commands.for_caller(self._caller).workflows.get(workflow)
         found = await self._store.triggers(self._tenant, limit=100, workflow=row.id, kind=_WEBHOOK)
-        return min(found, key=lambda one: (not one.owned, one.id), default=None)
+        return min(found, key=lambda one: (not one.owned, one.created_at, one.id), default=None)
 
     async def receive_webhook(
         self, trigger: TriggerRow, request: FiringPayload, *, count_forged: Callable[[], None] = lambda: None

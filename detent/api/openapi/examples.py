@@ -359,6 +359,7 @@ EVENT: Final[dict[str, Any]] = {
     "matched": 1,
     "firings": [{"trigger_id": _TRIGGER, "firing_id": _FIRING, "status": "started", "run_id": _RUN}],
 }
+APPLIED: Final[dict[str, Any]] = {"change": "created", "trigger": TRIGGER}
 WEBHOOK_STARTED: Final[dict[str, Any]] = {
     "status": "started",
     "firing_id": _FIRING,

@@ -41,7 +41,13 @@ from detent.api.request import (
     word_of,
 )
 from detent.documents.answers import Many, One
-from detent.documents.triggers import BackfillDocument, BackfilledSlot, FiringDocument, TriggerDocument
+from detent.documents.triggers import (
+    AppliedTrigger,
+    BackfillDocument,
+    BackfilledSlot,
+    FiringDocument,
+    TriggerDocument,
+)
 from detent.forms.compiled import TriggerType
 from detent.ids import FIRING, show
 from detent.instant import Instant, as_datetime, iso
@@ -161,16 +167,15 @@ _TAGS: Final = ["triggers"]
 _INSTANT: Final = Schema(type=OpenAPIType.STRING, format=OpenAPIFormat.DATE_TIME)
 _OBJECT: Final = Schema(type=OpenAPIType.OBJECT, description="The fields of its type, as in a definition's block.")
 _CHANGE: Final = {"config": _OBJECT, "condition": TEXT, "name": TEXT, "note": TEXT, "enabled": BOOLEAN}
-_NEW: Final = takes(
-    record_schema({"workflow": TEXT, "type": TEXT, **_CHANGE}, required=["workflow", "type"]),
-    {
-        "workflow": "order-processing",
-        "type": "cron",
-        "name": "every weekday",
-        "config": {"cron_expression": "0 9 * * 1-5", "timezone": "Europe/Zurich", "overlap": "skip"},
-    },
-    required=True,
-)
+_WHOLE: Final = {"workflow": TEXT, "type": TEXT, **_CHANGE}
+_EXAMPLE: Final = {
+    "workflow": "order-processing",
+    "type": "cron",
+    "name": "every weekday",
+    "config": {"cron_expression": "0 9 * * 1-5", "timezone": "Europe/Zurich", "overlap": "skip"},
+}
+_NEW: Final = takes(record_schema(_WHOLE, required=["workflow", "type"]), _EXAMPLE, required=True)
+_NAMED: Final = takes(record_schema(_WHOLE, required=["workflow", "type", "name"]), _EXAMPLE, required=True)
 _CHANGED: Final = takes(
     record_schema({**_CHANGE, "updated_at": _INSTANT}),
     {"condition": "body.amount > 100", "enabled": True},
@@ -222,6 +227,23 @@ async def create_trigger(request: AnyRequest) -> Response[One[TriggerDocument]]:
     """Create a trigger of type `cron`, `webhook`, `event` or `manual`. The `url` of a webhook never changes."""
     row = await triggers(request).editor.create(await _object(request, "the trigger cannot be created"))
     return _shown(request, row, status=201)
+
+
+@put(
+    BASE,
+    tags=_TAGS,
+    summary="Apply a trigger by its name",
+    operation_class=operation(body=_NAMED),
+    responses={
+        **answers(200, One[AppliedTrigger], "The trigger is as the request says.", examples.one(examples.APPLIED)),
+        **refusals(400, 403, 404, 409, 413),
+    },
+)
+async def apply_trigger(request: AnyRequest) -> One[AppliedTrigger]:
+    """Create the trigger of this name of the workflow, or change it to what is sent: the same request twice does
+    nothing more. What is not sent has its default; only `enabled` and `note` stay as they are."""
+    change, row = await triggers(request).editor.apply(await _object(request, "the trigger cannot be applied"))
+    return One(AppliedTrigger(change, trigger_document(row, triggers(request).base_url)))
 
 
 @get(
@@ -413,6 +435,7 @@ def _slots(slots: list[Instant]) -> Response[One[list[str]]]:
 
 ROUTES = [
     create_trigger,
+    apply_trigger,
     list_triggers,
     get_trigger,
     update_trigger,

@@ -198,8 +198,10 @@ async def _wait(request: AnyRequest, trigger: TriggerRow, firing: FiringRow, run
     id_ = show(RUN, run)
     if isinstance(found, RunAnswer):
         headers = {**found.headers, **_CONFINED, _RUN_HEADER: id_}
-        kind = headers.pop("content-type", None)
-        return Response(found.content, status_code=found.status, headers=headers, media_type=kind or "")
+        kind = headers.pop("content-type", "")
+        if kind.startswith("text/"):
+            kind = kind.partition(";")[0].strip()  # the response says that text is UTF-8
+        return Response(found.content, status_code=found.status, headers=headers, media_type=kind)
     match found.status:
         case None:
             return refuse(410, "gone", "gone", "the run has ended, and its answer is not stored any more", run_id=id_)

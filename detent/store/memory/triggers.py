@@ -31,7 +31,7 @@ class MemoryTriggers(MemoryTables):
         if saved is None or saved.deleted_at is not None or saved.new.tenant != new.tenant:
             return False
         now = self.clock.wall()
-        self.rules[new.id] = StoredTrigger(new, now, now)
+        self.rules.setdefault(new.id, StoredTrigger(new, now, now))
         return True
 
     async def trigger(self, tenant: int, trigger: bytes) -> TriggerRow | None:

@@ -91,6 +91,7 @@ class SqlStore:
         self.last_served = commands.last_served
         self.journal = commands.journal
         self.journals_of = commands.journals_of
+        self.step_ends = commands.step_ends
         self.callbacks = commands.callbacks
         self.active_run = commands.active_run
         self.timeline = commands.timeline

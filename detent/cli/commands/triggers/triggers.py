@@ -28,9 +28,10 @@ from detent.cli.output.terminal import (
 )
 from detent.client import triggers
 from detent.client.calls import JSON, Call, bare, json_body, url_path
+from detent.errors import InvalidInput, Problem
 from detent.forms.definition import read_definition
 
-# `detent triggers list|show|create|pause|resume|next|delete`
+# `detent triggers list|show|create|apply|pause|resume|next|delete`
 
 
 _TRIGGER_COLUMNS: Final = (
@@ -43,6 +44,9 @@ _TRIGGER_COLUMNS: Final = (
     Column("last", may_shrink=True),
     Column("note", may_shrink=True),
 )
+
+_MOST_IN_FILE: Final = 500
+_CHANGES: Final = {"created": "green", "changed": "yellow", "deleted": "red"}
 
 Trigger = Annotated[str, typer.Argument(help="The id of a trigger, trg_...")]
 
@@ -93,15 +97,108 @@ def show_trigger(trigger: Trigger, as_json: Json = False, url: Url = None, datab
 
 def create_trigger(
     file: Annotated[Path, typer.Argument(help="A file with a trigger, YAML or JSON: workflow, type, config, ...")],
+    name: Annotated[
+        str | None, typer.Option("--name", metavar="NAME", help="Its name. If there is one, it is changed instead.")
+    ] = None,
     as_json: Json = False,
     url: Url = None,
     database: Database = None,
 ) -> None:
-    """Create a trigger from a file, and print its id."""
-    body = json_body(read_definition(read_file(file), filename=file.name))
+    """Create a trigger from a file, and print its id.
+
+    With --name the command can be repeated: the trigger of that name is created, changed, or left as it is."""
+    document = read_definition(read_file(file), filename=file.name)
+    if name is not None:
+        applied = _ask(_apply_call({**document, "name": name}), url, database)
+        print_json(applied) if as_json else out.print(applied["trigger"]["id"])
+        return
+    body = json_body(document)
     call = Call("POST", url_path("triggers"), bare(dict[str, Any]), body=body, headers=JSON, repeatable=False)
     document = _ask(call, url, database)
     print_json(document) if as_json else out.print(document["id"])
+
+
+def apply_triggers(
+    file: Annotated[Path, typer.Argument(help="A file with `triggers:`, a list; each has workflow, name, type, ...")],
+    prune: Annotated[
+        bool, typer.Option("--prune", help="Delete other named triggers of the workflows in the file.")
+    ] = False,
+    yes: Yes = False,
+    as_json: Json = False,
+    url: Url = None,
+    database: Database = None,
+) -> None:
+    """Create and change triggers as a file says, by their names. Repeat it as often as you like.
+
+    A trigger that is paused stays paused, unless the file says `enabled`. Triggers that are part of definitions, and
+    those without a name, are never deleted."""
+    wanted = _read_triggers(file)
+    with open_client(settings_of(database_url=database), url) as client:
+        applied = []
+        for document in wanted:
+            answer = client.ask(_apply_call(document))
+            applied.append(answer)
+            if not as_json:
+                _print_change(answer["change"], answer["trigger"])
+        kept = {answer["trigger"]["id"] for answer in applied}
+        extra = _unwanted(client, applied, kept) if prune else []
+        if extra:
+            names = ", ".join(repr(one["name"]) for one in extra)
+            confirm(f"Delete {len(extra)} trigger{'' if len(extra) == 1 else 's'} that the file lacks: {names}?", yes=yes)
+        for trigger in extra:
+            client.ask(triggers.delete(trigger["id"]))
+            applied.append({"change": "deleted", "trigger": trigger})
+            if not as_json:
+                _print_change("deleted", trigger)
+    if as_json:
+        print_json(applied)
+
+
+def _read_triggers(file: Path) -> list[Document]:
+    """Return the triggers of a file: those of its list, or the one that the file is. Raise InvalidInput."""
+    document = read_definition(read_file(file), filename=file.name)
+    listed = document.get("triggers") if "triggers" in document else [document]
+    problems = []
+    if not isinstance(listed, list) or not 0 < len(listed) <= _MOST_IN_FILE:
+        raise InvalidInput(f"{file}: `triggers` must be a list of 1 to {_MOST_IN_FILE} triggers")
+    if "triggers" in document and len(document) > 1:
+        other = ", ".join(repr(key) for key in document if key != "triggers")
+        raise InvalidInput(f"{file}: beside `triggers` there is {other}; put it into a trigger of the list")
+    seen: set[tuple[object, object]] = set()
+    for number, one in enumerate(listed):
+        place = f"triggers[{number}]"
+        if not isinstance(one, dict):
+            problems.append(Problem(place, "must be a mapping with workflow, name and type"))
+            continue
+        if not isinstance(one.get("name"), str):
+            problems.append(Problem(f"{place}.name", "is missing: a trigger of a file is found by its name"))
+        key = one.get("workflow"), one.get("name")
+        if key in seen:
+            problems.append(Problem(f"{place}.name", f"{key[1]!r} is given twice for the workflow {key[0]!r}"))
+        seen.add(key)
+    if problems:
+        raise InvalidInput(f"the triggers of {file} cannot be applied", problems)
+    return listed
+
+
+def _apply_call(document: Document) -> Call[Any]:
+    return Call("PUT", url_path("triggers"), bare(dict[str, Any]), body=json_body(document), headers=JSON)
+
+
+def _unwanted(client: CommandClient, applied: list[Document], kept: set[str]) -> list[Document]:
+    """Return the named triggers of the applied workflows that were not applied."""
+    workflows = dict.fromkeys(answer["trigger"]["workflow_id"] for answer in applied)
+    return [
+        row
+        for workflow in workflows
+        for row in client.each(triggers.list_all(workflow=workflow))
+        if row["owned_by"] == "api" and row["name"] is not None and row["id"] not in kept
+    ]
+
+
+def _print_change(change: str, trigger: Document) -> None:
+    colour = _CHANGES.get(change, "bright_black")
+    out.print(f"[{colour}]{change:<9}[/]  {trigger['id']}  {plain(trigger['workflow'])}  {plain(trigger['name'])}")
 
 
 def pause_trigger(
@@ -316,6 +413,7 @@ def add_to(app: typer.Typer) -> None:
     app.command("list")(list_triggers)
     app.command("show")(show_trigger)
     app.command("create")(create_trigger)
+    app.command("apply")(apply_triggers)
     app.command("pause")(pause_trigger)
     app.command("resume")(resume_trigger)
     app.command("next")(next_slots)
