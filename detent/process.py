@@ -8,6 +8,7 @@ attempts in flight while the API still takes callbacks, then the API ends, then 
 from __future__ import annotations
 
 import asyncio
+import errno
 import gc
 import os
 import signal
@@ -258,8 +259,20 @@ def bind(host: str, port: int) -> socket.socket:
         sock.listen(2048)
     except OSError as error:
         sock.close()
-        raise InvalidInput(f"cannot listen on {host} port {port}: {error.strerror or error}") from error
+        raise InvalidInput(f"cannot listen on {host} port {port}: {_bind_reason(error)}") from error
     return sock
+
+
+def _bind_reason(error: OSError) -> str:
+    """Return why a socket cannot listen, and what to change."""
+    match error.errno:
+        case errno.EADDRINUSE:
+            return "another program listens there. Stop it, or choose another port with --port or DETENT_PORT"
+        case errno.EACCES:
+            return "this user may not use that port. Choose one above 1023 with --port or DETENT_PORT"
+        case errno.EADDRNOTAVAIL | socket.EAI_NONAME | socket.EAI_AGAIN:
+            return "this machine has no such address. Choose another with --host or DETENT_HOST"
+    return str(error.strerror or error)
 
 
 def run_process(main: Coroutine[Any, Any, T]) -> T:

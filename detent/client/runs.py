@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final, Literal, TypedDict, Unpack
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
@@ -63,6 +63,7 @@ from detent.documents.runs import (
     WhyDocument,
 )
 from detent.documents.triggers import EventReceipt
+from detent.errors import NotFound
 
 Action = Literal["cancel", "pause", "resume", "retry", "rerun"]
 RetryVersion = Literal["same", "current"]
@@ -467,20 +468,36 @@ def timeline(hero: tuple[str, str] | str, *, limit: int = PAGE) -> Pages[Timelin
 LONGEST_POLL: Final = 20.0
 #: Seconds between two polls, if the server answers at once instead of waiting.
 SHORTEST_ROUND: Final = 0.25
+#: For how many seconds the end of a run is awaited while the transaction that starts it is open, and between two looks.
+LONGEST_COMMIT: Final = 60.0
+COMMIT_ROUND: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class WaitForEnd:
-    """The exchange that waits until a run has ended and returns it. It raises StillRunning after the timeout."""
+    """The exchange that waits until a run has ended and returns it. It raises StillRunning after the timeout.
+
+    `commit` is for how many seconds the run may not exist yet, because the transaction of its start is open."""
 
     run: str
     timeout: float
+    commit: float = 0.0
 
     def talk(self, policy: RetryPolicy) -> Exchange[RunDocument]:
-        until = policy.now() + self.timeout
+        first = policy.now()
+        until = first + self.timeout
         while True:
             begun = policy.now()
-            found = yield from poll(self.run, max(0.0, min(LONGEST_POLL, until - begun))).talk(policy)
+            try:
+                found = yield from poll(self.run, max(0.0, min(LONGEST_POLL, until - begun))).talk(policy)
+            except NotFound as error:
+                if not self.commit:
+                    raise
+                if policy.now() >= min(until, first + self.commit):
+                    waited = f"the transaction of its start was not committed within {policy.now() - first:.0f} s"
+                    raise NotFound(f"{error.message}: {waited}; wait for it after the commit") from None
+                yield Wait(COMMIT_ROUND)
+                continue
             if found.is_over:
                 return found
             if policy.now() >= until:
@@ -519,6 +536,18 @@ def result(run: str, timeout: Seconds | None = None) -> WaitForResult:
     """Wait until the run has completed and return its output. Raise RunFailed if it ended in another way. Raise
     StillRunning if that takes longer than `timeout` seconds."""
     return WaitForResult(wait(run, timeout))
+
+
+def wait_uncommitted(run: str, timeout: Seconds | None = None) -> WaitForEnd:
+    """Wait as `wait` does, also while the transaction that started the run is open. Raise NotFound if it is not
+    committed in time."""
+    return replace(wait(run, timeout), commit=LONGEST_COMMIT)
+
+
+def result_uncommitted(run: str, timeout: Seconds | None = None) -> WaitForResult:
+    """Return the output as `result` does, also while the transaction that started the run is open. Raise NotFound if it
+    is not committed in time."""
+    return WaitForResult(wait_uncommitted(run, timeout))
 
 
 @dataclass(frozen=True, slots=True)

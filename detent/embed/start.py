@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from detent.client import runs as run_calls
 from detent.client.calls import JSON, Answer, Call, duration, instant, json_body, one, url_path
-from detent.client.client import RunHandle, SyncRunHandle
+from detent.client.client import RunHandle, SyncRunHandle, SyncUncommittedRun, UncommittedRun
 from detent.documents.runs import ExecutionStarted, StartedDocument
 from detent.embed.gateway import ASYNC_DRIVER, DRIVER
 from detent.embed.request import UNSET, Span, When, build_start
@@ -123,7 +123,7 @@ async def start(
         allow_multiple=allow_multiple,
     )
     if connection is not None or using is not None:
-        return RunHandle(show(RUN, await put_awaited(order, connection, using)))
+        return UncommittedRun(show(RUN, await put_awaited(order, connection, using)))
     with _explained(order):
         started = await ASYNC_DRIVER.ask(start_call(order))
     return RunHandle(started.run_id, started)
@@ -159,7 +159,7 @@ def start_blocking(
         allow_multiple=allow_multiple,
     )
     if connection is not None or using is not None:
-        return SyncRunHandle(show(RUN, put(order, connection, using)))
+        return SyncUncommittedRun(show(RUN, put(order, connection, using)))
     with _explained(order):
         started = DRIVER.ask(start_call(order))
     return SyncRunHandle(started.run_id, started)

@@ -143,6 +143,16 @@ def is_scalar(value: object) -> bool:
     return isinstance(value, bool | int | float)
 
 
+def unit_warning(fields: Fields, name: str, unit: str) -> list[str]:
+    """Return a warning for a limit of time that is a number without a unit: readers take it for another one."""
+    value = fields.get(name)
+    if not is_scalar(value) or isinstance(value, bool):
+        return []
+    other = "s" if unit == "ms" else "ms"
+    word = "milliseconds" if unit == "ms" else "seconds"
+    return [f'{fields.at(name)}: {value:g} counts {word}; write "{value:g}{unit}" to say so, or "{value:g}{other}"']
+
+
 # Sleeps and waits. Numbers count seconds.
 
 
@@ -209,7 +219,7 @@ def read_action(action: str, given: Fields) -> Work:
         case "core.delay":
             return _read_delay(given)
         case "core.wait":
-            return Work(StepKind.WAIT, read_wait_block(given))
+            return Work(StepKind.WAIT, read_wait_block(given), warnings=unit_warning(given, "timeout", "s"))
         case "core.http.request":
             given.refuse_unknown(REQUEST_FIELDS)
             return read_request(given)
@@ -253,16 +263,18 @@ def read_on_crash(fields: Fields, name: str, kind: StepKind | None, *, repeat: b
     return found
 
 
-# How often a step of the steps form or a rule is retried: `retries: 3`, or `retries: {attempts: 3, delay: 5s, ...}`.
+# How often a step of the steps form or a rule is tried: `retries: 3` are three more tries. A block says it in one of two
+# ways: `retries: {max_attempts: 4, delay: 5s}` are four tries in all, `{attempts: 3}` are three more, as it always was.
 
 
 RETRY_FIELDS: Final = ("retries", "retry")
 MOST_RETRIES: Final = 100
-_RETRY_BLOCK: Final = ("attempts", "delay", "factor", "max_delay", "jitter")
+RETRY_BLOCK: Final = ("max_attempts", "attempts", "delay", "factor", "max_delay", "jitter")
 
 
 def read_retry(fields: Fields, default: Retry) -> Retry:
-    """Read the retries. They count the attempts after the first, as a number and as `attempts` of the block."""
+    """Read the retries: a number counts the tries after the first; in a block `max_attempts` counts all of them, and
+    `attempts` those after the first."""
     written = fields.written(RETRY_FIELDS)
     if len(written) > 1:
         fields.problems.add(fields.at("retry"), "is another spelling of 'retries'; write one of them")
@@ -275,9 +287,25 @@ def read_retry(fields: Fields, default: Retry) -> Retry:
     return default if again is None else Retry(attempts=again + 1)
 
 
+def retry_warnings(fields: Fields) -> list[str]:
+    """Return a warning for a spelling of retries that reads as a number of all tries, and is none."""
+    block = next((fields.get(name) for name in RETRY_FIELDS if isinstance(fields.get(name), dict)), {})
+    again = block.get("attempts")
+    if not isinstance(again, int) or isinstance(again, bool):
+        return []
+    path = fields.at(next(name for name in RETRY_FIELDS if isinstance(fields.get(name), dict)))
+    said = f"{again} more after the first, {again + 1} in all; write max_attempts: {again + 1} to say so"
+    return [f"{path}.attempts: counts the tries after the first: {said}"]
+
+
 def _retry_block(fields: Fields, default: Retry) -> Retry:
-    fields.refuse_unknown(_RETRY_BLOCK)
+    fields.refuse_unknown(RETRY_BLOCK)
     again = fields.integer("attempts", least=0, most=MOST_RETRIES)
+    whole = fields.integer("max_attempts", least=1, most=MOST_RETRIES + 1)
+    if whole is not None:
+        if again is not None:
+            fields.problems.add(fields.at("attempts"), "and max_attempts say the same twice; write max_attempts")
+        again = whole - 1
     delay = fields.duration("delay", unit=SECONDS)
     factor = fields.number("factor", least=1.0, most=_LARGEST_FACTOR)
     longest = fields.duration("max_delay", unit=SECONDS)

@@ -27,6 +27,8 @@ CREATE: Final[Mapping[str, str]] = {
 }
 INSERT: Final = f"""insert into {NAME} (id, workflow, body, options, created_at)
 values (:id, :workflow, :body, :options, :created_at)"""
+#: When the oldest row was written that waits to be read.
+OLDEST: Final = f"select min(created_at) from {NAME} where error is null"
 BATCH: Final = 100
 
 

@@ -36,19 +36,20 @@ METADATA_NAMES: Final = frozenset(
     }
 )
 
+_PRIVATE: Final = "it is a private network; DETENT_EGRESS_ALLOW can allow its address or name"
 DENIED: Final[tuple[tuple[Network, str], ...]] = tuple(
     (ip_network(text), reason)
     for text, reason in (
         ("0.0.0.0/8", "it is this machine"),
-        ("10.0.0.0/8", "it is a private network"),
-        ("100.64.0.0/10", "it is a private network (shared address space)"),
+        ("10.0.0.0/8", _PRIVATE),
+        ("100.64.0.0/10", _PRIVATE.replace("network;", "network (shared address space);")),
         ("127.0.0.0/8", "it is loopback; DETENT_EGRESS_ALLOW=127.0.0.0/8 would allow it"),
         ("169.254.0.0/16", "it is link-local"),
-        ("172.16.0.0/12", "it is a private network"),
+        ("172.16.0.0/12", _PRIVATE),
         ("192.0.0.0/24", "it is reserved"),
         ("192.0.2.0/24", "it is reserved for documentation"),
         ("192.88.99.0/24", "it is a 6to4 relay"),
-        ("192.168.0.0/16", "it is a private network"),
+        ("192.168.0.0/16", _PRIVATE),
         ("198.18.0.0/15", "it is reserved for benchmarks"),
         ("198.51.100.0/24", "it is reserved for documentation"),
         ("203.0.113.0/24", "it is reserved for documentation"),
@@ -56,9 +57,9 @@ DENIED: Final[tuple[tuple[Network, str], ...]] = tuple(
         ("240.0.0.0/4", "it is reserved"),
         ("::/128", "it is this machine"),
         ("::1/128", "it is loopback; DETENT_EGRESS_ALLOW=::1 would allow it"),
-        ("fc00::/7", "it is a private network"),
+        ("fc00::/7", _PRIVATE),
         ("fe80::/10", "it is link-local"),
-        ("fec0::/10", "it is a private network (site-local)"),
+        ("fec0::/10", _PRIVATE.replace("network;", "network (site-local);")),
         ("ff00::/8", "it is multicast"),
         ("2001::/23", "it is reserved (Teredo and others)"),
         ("2001:db8::/32", "it is reserved for documentation"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final, Literal
 
 from detent.clock import Clock
-from detent.errors import InvalidInput, Problem, StoreError
+from detent.errors import InvalidInput, Problem, StoreBusy, StoreError
 from detent.store.memory.store import MemoryStore
 from detent.store.protocol import Store
 from detent.store.sql.sqlite.maintenance import file_revision, migrate_file
@@ -27,6 +27,14 @@ async def open_store(
     read; a write raises StoreInUse. `row_security` lets PostgreSQL keep the tenants apart for commands too; another
     database refuses it."""
     _refuse_row_security(url, row_security)
+    try:
+        return await _open(url, clock, role=role, migrate=migrate, row_security=row_security)
+    except StoreBusy as error:
+        hint = "database_url (--database or DETENT_DATABASE_URL) says where the database is"
+        raise type(error)(f"{error.message}; {hint}") from error
+
+
+async def _open(url: str, clock: Clock, *, role: Role, migrate: bool | None, row_security: bool) -> Store:
     match scheme(url):
         case "memory":
             return MemoryStore(clock)

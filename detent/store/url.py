@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Literal
 from urllib.parse import unquote, urlsplit
@@ -27,6 +28,15 @@ def scheme(url: str) -> Literal["memory", "sqlite", "postgresql", "mysql"]:
                 f"{other or url!r} is not a database Detent supports; use sqlite:///path/to/detent.db, "
                 "postgresql://user@host/database, mysql://user@host/database or memory://"
             )
+
+
+def network_reason(error: Exception) -> str:
+    """Return why a server cannot be reached, in plain words where the operating system has them."""
+    if isinstance(error, TimeoutError) and not error.args:
+        return "it did not answer in time"
+    if isinstance(error, OSError) and error.errno is not None:
+        return os.strerror(error.errno).lower() if error.errno > 0 else str(error.strerror or error).lower()
+    return f"{type(error).__name__}: {error}".removesuffix(": ")
 
 
 def is_shared(url: str) -> bool:

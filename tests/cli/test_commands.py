@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sqlite3
 import subprocess
 import sys
 import time
@@ -15,6 +16,7 @@ import pytest
 
 from detent.cli import COMMANDS
 from detent.cli.main import command_of, commands_below
+from detent.outbox.table import CREATE, INSERT
 from tests.cli.program import PATIENCE, detent, environment, started
 
 ECHO = "name: echo\ntasks:\n  a: {action: core.echo, with: {x: '{{trigger.body.x ?? 0}}'}}\n"
@@ -190,6 +192,12 @@ def test_migrate_and_doctor_tell_how_a_database_is(folder: Path) -> None:
     assert "did you mean DETENT_PORT?" in well.stdout
     assert "a-long-secret-key-of-mine" not in well.stdout
     (folder / "broken.db").write_bytes(b"SQLite format 3\x00" + b"\xff" * 8000)
+    with closing(sqlite3.connect(folder / "shop.db")) as shop, shop:
+        shop.execute(CREATE["sqlite"])
+        shop.execute(INSERT, {"id": "0" * 32, "workflow": "w", "body": "{}", "options": "{}", "created_at": 0})
+    unread = detent(folder, "doctor", DETENT_OUTBOX_URLS="sqlite:///shop.db").stdout
+    assert "1 starts wait in it since 1970" in " ".join(unread.split())
+    assert "DETENT_OUTBOX_URLS=sqlite:///shop.db" in " ".join(unread.split())
     broken = detent(folder, "doctor", "--database", "sqlite:///broken.db")
     assert broken.returncode == 1
     assert "Traceback" not in broken.stderr

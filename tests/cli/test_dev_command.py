@@ -33,6 +33,11 @@ def test_all_examples_complete_within_a_minute_and_it_leaves_gently(folder: Path
         assert dev.stop(how) == 0
         assert "stopped" in dev.text
         assert "Traceback" not in dev.text
+    if how is signal.SIGTERM:
+        with started(folder, "dev", "--port", "0") as again:
+            again.wait_for("Try it")
+            assert "completed  " not in again.text, "the examples have run in this database"
+            assert again.stop() == 0
 
 
 def test_commands_typed_beside_it_find_its_engine(folder: Path) -> None:

@@ -63,7 +63,10 @@ def test_a_trigger_that_cannot_be_applied_is_named(tmp_path: Path) -> None:
     for text, said in (
         ("triggers: []", "a list of 1 to"),
         ("triggers: [{workflow: echo, type: webhook}]", "triggers[0].name"),
-        ("triggers: [{workflow: echo, name: a, type: webhook}, {workflow: echo, name: a, type: manual}]", "given twice"),
+        (
+            "triggers: [{workflow: echo, name: a, type: webhook}, {workflow: echo, name: a, type: manual}]",
+            "given twice",
+        ),
         ("triggers: [{workflow: echo, name: a, type: cron}]", "cron_expression"),
         ("{workflow: other, name: a, type: webhook}", "no workflow"),
     ):

@@ -301,3 +301,41 @@ def mariadb_bare_database(mariadb: MariadbServer) -> Iterator[str]:
     url = mariadb.create_database()
     yield url
     mariadb.drop_database(url)
+
+
+async def test_the_end_of_a_run_is_awaited_while_the_transaction_of_its_start_is_open(app: App, shop: Path) -> None:
+    with connected(shop) as connection:
+        run = sync.start(Greeting, hero=HERO, input={"who": "you"}, connection=connection)
+        with pytest.raises(NotFound):
+            await RunHandle(run.id).get()
+        waiting = asyncio.create_task(asyncio.to_thread(run.result, 300))
+        await asyncio.sleep(0.2)
+        assert not waiting.done()
+    assert await waiting == "HELLO YOU"
+
+
+async def test_a_run_whose_transaction_is_rolled_back_is_not_awaited_for_ever(
+    app: App, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("detent.client.runs.LONGEST_COMMIT", 0.2)
+    connection = sqlite3.connect(shop, timeout=10)
+    run = sync.start(Greeting, hero=HERO, input={"who": "you"}, connection=connection)
+    connection.rollback()
+    connection.close()
+    with pytest.raises(NotFound, match="was not committed within"):
+        await asyncio.to_thread(run.result, 300)
+
+
+def test_a_start_names_an_outbox_that_no_node_reads(
+    shop: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    for looked_at, said in ((0, False), (0, True), (None, True)):
+        if looked_at is not None:
+            monkeypatch.setattr("detent.embed.transaction.start._looked_at", looked_at)
+        with connected(shop) as connection:
+            sync.start(Greeting, hero=HERO, input={"who": "you"}, connection=connection)
+        assert ("no node reads it" in caplog.text) is said
+        with connected(shop) as connection:
+            connection.execute("update detent_outbox set created_at = created_at - 3600000000")
+    assert caplog.text.count("no node reads it") == 1  # once a minute
+    forget_places()

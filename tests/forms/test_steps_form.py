@@ -307,8 +307,34 @@ def test_remarks_that_do_not_stop_a_workflow_are_warnings() -> None:
     workflow = compiled(tasks={"a": {"url": URL, "method": "GET", "body": {}, "timeout": 30}})
     assert workflow.warnings == (
         "tasks.a.body: many servers ignore the body of a GET",
-        'tasks.a.timeout: a number counts milliseconds; write "30s" for seconds',
+        'tasks.a.timeout: 30 counts milliseconds; write "30ms" to say so, or "30s"',
     )
+
+
+def test_a_number_of_tries_and_a_limit_without_a_unit_say_what_they_count() -> None:
+    echo = {"action": "core.echo"}
+    tasks = {
+        "a": {**echo, "retries": {"attempts": 3}},
+        "b": {**echo, "retries": {"max_attempts": 4, "delay": "1s"}, "timeout": "5s"},
+        "c": {**echo, "retries": 3},
+        "d": {"wait_for_webhook": {"timeout": 60}},
+        "e": {"action": "core.wait", "with": {"timeout": 60}},
+        "f": {"wait_for_webhook": 60},
+    }
+    found = compiled(tasks=tasks)
+    assert [step.retry.attempts for step in found.graph.steps[:3]] == [4, 4, 4]
+    first = "3 more after the first, 4 in all; write max_attempts: 4 to say so"
+    rest = 'counts seconds; write "60s" to say so, or "60ms"'
+    assert found.warnings == (
+        f"tasks.a.retries.attempts: counts the tries after the first: {first}",
+        f"tasks.d.wait_for_webhook.timeout: 60 {rest}",
+        f"tasks.e.with.timeout: 60 {rest}",
+        f"tasks.f.wait_for_webhook: 60 {rest}",
+    )
+    both = {"a": {**echo, "retries": {"max_attempts": 4, "attempts": 3}}}
+    with pytest.raises(InvalidDefinition) as refused:
+        compiled(tasks=both)
+    assert [problem.field for problem in refused.value.problems] == ["tasks.a.retries.attempts"]
 
 
 def test_a_thousand_steps_are_allowed_and_more_if_the_limit_is_raised() -> None:

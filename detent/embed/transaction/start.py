@@ -5,6 +5,7 @@ The statements are a generator (a script) that a blocking or an async connection
 
 from __future__ import annotations
 
+import logging
 from collections import OrderedDict
 from threading import Lock
 from typing import Any, Final, NamedTuple, TypeVar
@@ -30,8 +31,8 @@ from detent.engine.start import LATEST, unowned
 from detent.errors import AlreadyActive, InvalidInput, NotFound, Problem, RequestIdReused, RequestIdTaken, StoreBusy
 from detent.graph import codec
 from detent.ids import RUN, new_id, show
-from detent.instant import Instant
-from detent.outbox.table import CREATE, INSERT, row_of
+from detent.instant import SECOND, Instant, iso
+from detent.outbox.table import CREATE, INSERT, NAME, OLDEST, row_of
 from detent.planner.prepared import Prepared, prepare
 from detent.python.registry import registry
 from detent.run.initiator import NO_INITIATOR
@@ -42,9 +43,13 @@ from detent.store.sql.user_connection import Ask, Installation, Script, Statemen
 
 T = TypeVar("T")
 
+_log: Final = logging.getLogger("detent.outbox")
 ATTEMPTS: Final = 5
 _CREATE: Final = text(CREATE["sqlite"])
 _INSERT: Final = text(INSERT)
+_OLDEST: Final = text(OLDEST)
+#: A start that has waited in an outbox for longer was not read by any node.
+UNREAD: Final = 60 * SECOND
 _KEPT: Final = 512
 _TENANT: Final = local_caller("python").tenant
 
@@ -112,6 +117,7 @@ def _checked(request: StartRequest) -> _Checked:
 # -- where to
 
 
+_looked_at: Instant = 0
 _places: Final[OrderedDict[tuple[str, str | None], Installation]] = OrderedDict()
 _lock: Final = Lock()
 
@@ -162,7 +168,24 @@ def _outbox(order: StartRequest, checked: _Checked, place: Installation) -> Scri
     }
     run = order.id or new_id()
     yield Ask(_INSERT, row_of(run, order.workflow, order.body, options, checked.now))
+    yield from _look_for_readers(checked.now)
     return run
+
+
+def _look_for_readers(now: Instant) -> Script[None]:
+    """Log a warning if starts have waited in this outbox for long: then no node reads it. Look once a minute."""
+    global _looked_at  # noqa: PLW0603 - one look is enough for the whole process
+    if now - _looked_at < UNREAD:
+        return
+    _looked_at = now
+    [[oldest]] = yield Ask(_OLDEST, {})
+    if oldest is not None and now - int(oldest) > UNREAD:
+        _log.warning(
+            "starts wait in the table %s of this database since %s: no node reads it. Start one with "
+            "DETENT_OUTBOX_URLS, which names this database",
+            NAME,
+            iso(int(oldest)),
+        )
 
 
 # -- the run itself

@@ -190,4 +190,4 @@ def retries(retry: Retry, usual: Retry) -> Any:
         max_delay=None if retry.max_delay == usual_wait else write_duration(retry.max_delay),
         jitter=None if retry.jitter == usual.jitter else retry.jitter,
     )
-    return {"attempts": retry.attempts - 1, **block} if block else retry.attempts - 1
+    return {"max_attempts": retry.attempts, **block} if block else retry.attempts - 1

@@ -22,6 +22,8 @@ from detent.forms.kinds import (
     read_on_crash,
     read_repeat,
     read_retry,
+    retry_warnings,
+    unit_warning,
 )
 from detent.forms.names import check_step_name, read_priority, read_queue, slug
 from detent.forms.rules.action_types import ACTION_TYPES, ActionType, Severity, infer_type
@@ -276,6 +278,7 @@ def _set_work(fields: Fields, found: WrittenAction, work: Work) -> None:
 
 def _read_policies(fields: Fields, found: WrittenAction, retry: Retry, timeout: float | None) -> None:
     found.timeout = read_limit(fields, "timeout", timeout)
+    found.warnings += [*unit_warning(fields, "timeout", "s"), *retry_warnings(fields)]
     found.is_limited = fields.get("timeout") is not None
     found.retry = read_retry(fields, retry)
     found.is_retried = bool(fields.written(RETRY_FIELDS))

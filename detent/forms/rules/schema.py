@@ -104,7 +104,7 @@ _ACTION: Final[Schema] = {
         "queue": _maybe("Checked and stored. The queue of the rule decides.", "string", pattern=_QUEUE),
         "priority": _maybe("Checked and stored.", "integer", minimum=-1000, maximum=1000),
         "retries": _maybe(
-            "How often a failed attempt is repeated, a number or a block with attempts, delay, factor, max_delay, "
+            "How often a failed attempt is repeated, a number or a block with max_attempts, delay, factor, max_delay, "
             "jitter.",
             ["integer", "object"],
             default=2,

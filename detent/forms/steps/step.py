@@ -26,6 +26,8 @@ from detent.forms.kinds import (
     read_retry,
     read_sleep,
     read_wait,
+    retry_warnings,
+    unit_warning,
 )
 from detent.forms.names import check_step_name, read_priority, read_queue
 from detent.forms.templates import condition
@@ -37,7 +39,6 @@ from detent.values.fields import Fields, Problems, described
 from detent.values.nearest import nearest
 
 TIMEOUT: Final = 30.0
-_HASTY: Final = 0.1
 RETRY: Final = Retry()
 
 _KINDS: Final = ("url", "sleep", "wait_for_webhook", "action", "workflow", "condition", "respond")
@@ -134,6 +135,7 @@ def _read_kind(fields: Fields, written: WrittenStep, actions: Collection[str] | 
         case "wait_for_webhook":
             _refuse_others(fields, "wait_for_webhook")
             written.kind, written.config = StepKind.WAIT, read_wait(fields, "wait_for_webhook")
+            written.warnings += _wait_warnings(fields)
         case "action":
             _action(fields, written, actions)
         case "workflow":
@@ -174,9 +176,9 @@ def _refuse_others(fields: Fields, kind: str, *, tried: bool = True) -> None:
 
 def _tries(fields: Fields, written: WrittenStep) -> None:
     written.timeout = timeout = read_limit(fields, "timeout", TIMEOUT, unit=MILLISECONDS)
-    if timeout is not None and timeout < _HASTY and not isinstance(fields.get("timeout"), str):
-        said = f'a number counts milliseconds; write "{fields.get("timeout"):g}s" for seconds'
-        written.warnings.append(f"{fields.at('timeout')}: {said}")
+    if timeout is not None:
+        written.warnings += unit_warning(fields, "timeout", "ms")
+    written.warnings += retry_warnings(fields)
     written.retry = read_retry(fields, RETRY)
     written.is_retried = bool(fields.written(RETRY_FIELDS))
     written.is_limited = fields.get("timeout") is not None
@@ -186,10 +188,18 @@ def _tries(fields: Fields, written: WrittenStep) -> None:
     written.on_crash = read_on_crash(fields, "on_crash", written.kind, repeat=fields.get("repeat") is not None)
 
 
+def _wait_warnings(fields: Fields) -> list[str]:
+    value = fields.get("wait_for_webhook")
+    if isinstance(value, dict):
+        return unit_warning(Fields(value, fields.at("wait_for_webhook"), fields.problems), "timeout", "s")
+    return unit_warning(fields, "wait_for_webhook", "s")
+
+
 def _child(fields: Fields, written: WrittenStep) -> None:
     """Read a step that is a child run. Without `timeout` it may last as long as the child."""
     written.set_work(read_child(fields, _CHILD_FIELDS, "step"))
     written.timeout = read_limit(fields, "timeout", None, unit=MILLISECONDS)
+    written.warnings += [*unit_warning(fields, "timeout", "ms"), *retry_warnings(fields)]
     written.rerender = fields.boolean("rerender_on_retry", False)
     written.read_sensitive(fields, is_map=fields.get(MAP_FIELDS.for_each) is not None)
     written.retry = read_retry(fields, NO_RETRY)

@@ -19,13 +19,22 @@ from detent.run.outcomes import StepError
 class StepFailed(Exception):
     """A step failed and is not retried.
 
-    It must be the same in a replay, so it is never the step's own exception. `code`, `message` and `detail` describe
-    that exception.
+    It must be the same in a replay, so it is never the step's own exception. `type`, `code`, `message` and `detail`
+    describe that exception.
     """
 
     def __init__(self, key: str, error: StepError) -> None:
         super().__init__(f"step {key!r} failed: {error.message}")
         self.key, self.error = key, error
+
+    @property
+    def type(self) -> str | None:
+        """Return the name of the class of the exception, without its module: `CardDeclined`. It is `TimeoutError` after
+        the step's time limit, and None if the step raised nothing."""
+        if self.error.code == "timeout":
+            return TimeoutError.__name__
+        named = self.error.detail.get("type") if isinstance(self.error.detail, dict) else None
+        return named.rpartition(".")[2] if isinstance(named, str) else None
 
     @property
     def code(self) -> str:

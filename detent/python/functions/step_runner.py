@@ -21,7 +21,15 @@ from detent.run.outcomes import Fail, StepError
 from detent.steps.links import Links, Reservations, done_with, without_links
 from detent.steps.output import encode_output
 from detent.steps.secret_calls import CodeSecrets
-from detent.steps.user_code import CommitGuard, ThreadPool, error_message, failure_of, run_inline, run_on_loop
+from detent.steps.user_code import (
+    CommitGuard,
+    ThreadPool,
+    error_message,
+    failure_of,
+    qualified_name,
+    run_inline,
+    run_on_loop,
+)
 from detent.vault.secrets import SecretOpener
 
 
@@ -75,7 +83,7 @@ class StepRunner:
         if function.is_inline and not function.transactional:
             token = current_step.set(context)
             try:
-                ended(run_inline(lambda: _call(work, context), failure_of))
+                ended(run_inline(lambda: _call(work, context), _failure))
             finally:
                 current_step.reset(token)
             return _nothing
@@ -90,7 +98,7 @@ class StepRunner:
         return cancel
 
     def _in_thread(self, work: StepWork, context: StepContext, ended: Ended) -> CancelStep:
-        future = self._pool.submit(lambda: _call(work, context), failure_of, limit=work.timeout)
+        future = self._pool.submit(lambda: _call(work, context), _failure, limit=work.timeout)
         future.add_done_callback(lambda future: _deliver(ended, future))
         return future.cancel
 
@@ -103,7 +111,7 @@ class StepRunner:
         guard: CommitGuard | None = None,
     ) -> asyncio.Task[StepResult | Fail]:
         task = asyncio.get_running_loop().create_task(
-            run_on_loop(code, failure_of, limit=work.timeout, guard=guard), context=around
+            run_on_loop(code, _failure, limit=work.timeout, guard=guard), context=around
         )
         task.add_done_callback(lambda task: _deliver(ended, task))
         return task
@@ -117,15 +125,24 @@ class StepRunner:
         else:
             guard = CommitGuard()
             once = partial(_call_once, work, context, self._transactions, guard)
-            task = self._on_loop(work, partial(self._pool.run_guarded, once, failure_of, guard), around, ended, guard)
+            task = self._on_loop(work, partial(self._pool.run_guarded, once, _failure, guard), around, ended, guard)
         task.add_done_callback(lambda _: unlocked())
         return task.cancel
+
+
+def _failure(error: BaseException) -> Fail:
+    """Return the failure of a step that raised. Its function can ask for the class of every exception."""
+    failed = failure_of(error)
+    if failed.error.detail is not None or failed.timed_out:
+        return failed
+    stored = StepError(failed.error.code, failed.error.message, {"type": qualified_name(error)})
+    return replace(failed, error=stored)
 
 
 def _deliver(ended: Ended, future: asyncio.Future[StepResult | Fail]) -> None:
     if not future.cancelled():
         error = future.exception()
-        ended(future.result() if error is None else failure_of(error))
+        ended(future.result() if error is None else _failure(error))
 
 
 def _call(work: StepWork, context: StepContext) -> StepResult | Fail:

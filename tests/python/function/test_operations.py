@@ -12,6 +12,7 @@ from detent.instant import SECOND
 from detent.python.decorators import step
 from detent.python.functions import Run, StepContext, StepFailed, WaitTimeout, gather, workflow
 from detent.run.outcomes import Done, Fail, Outcome, Pause, Suspend
+from detent.steps.errors import Permanent, RetryLater
 from tests.python.function.ports import NOON, Port, Stage
 
 
@@ -197,6 +198,32 @@ async def test_a_failed_step_raises_and_can_be_handled() -> None:
 
     stage = Stage(handles)
     assert output(await stage.attempt()) == "break_down exception ValueError: no"
+
+
+async def test_a_function_branches_on_the_class_of_the_exception_of_its_step() -> None:
+    class CardDeclined(Permanent):
+        pass
+
+    @step(inline=True)
+    def charge(kind: str) -> None:
+        raise {"own": CardDeclined("no funds"), "python": KeyError("x"), "later": RetryLater(9)}[kind]
+
+    @step(timeout=0.01)
+    async def hang() -> None:
+        await asyncio.sleep(300)
+
+    @workflow
+    async def branches(run: Run) -> list[str | None]:
+        types = []
+        for pending in (lambda: run.step(charge, "own"), lambda: run.step(charge, "python"),
+                        lambda: run.step(charge, "later"), lambda: run.step(hang)):  # fmt: skip
+            try:
+                await pending()
+            except StepFailed as failed:
+                types.append(failed.type)
+        return types
+
+    assert output(await Stage(branches).attempt()) == ["CardDeclined", "KeyError", "RetryLater", "TimeoutError"]
 
 
 async def test_a_step_is_tried_again_as_often_as_it_says_and_waits_between() -> None:

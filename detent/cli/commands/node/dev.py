@@ -26,7 +26,7 @@ from detent.cli.output.served import show_served
 from detent.cli.output.terminal import MARKS, SPINNER, duration, marked, out, warn
 from detent.cli.targets import load_or_show
 from detent.documents.answers import as_json
-from detent.errors import InvalidInput
+from detent.errors import InvalidInput, RequestIdReused
 from detent.examples import EXAMPLES, SERVICE_PORT
 from detent.examples.service import serving_shop
 from detent.ids import RUN, show
@@ -178,7 +178,10 @@ def dev(
     database: Database = None,
     imports: Imports = None,
     examples: Annotated[
-        bool, typer.Option("--examples/--no-examples", help="Whether to save the examples and run each once.")
+        bool,
+        typer.Option(
+            "--examples/--no-examples", help="Whether to save the examples, and run each once in this database."
+        ),
     ] = True,
 ) -> None:
     """Try Detent: API, engine, SQLite and an example service in one process, with examples running.
@@ -273,10 +276,20 @@ class _Show:
         for example in EXAMPLES:
             text = example.text(shop_url)
             await self._commands.workflows.save(text, filename=example.filename, replace=True)
-            for value in example.inputs:
-                started = await self._commands.starts.start(StartRequest(example.name, value, trigger="manual"))
-                shown.append(Shown(show(RUN, started.run), value))
+            for number, value in enumerate(example.inputs):
+                run = await self._start_once(example.name, value, f"detent-dev:{example.name}:{number}")
+                if run is not None:
+                    shown.append(Shown(show(RUN, run), value))
         return shown
+
+    async def _start_once(self, name: str, value: dict[str, Any], request_id: str) -> bytes | None:
+        """Start an example, unless this database has run it before. Return the run if it has not ended."""
+        try:
+            request = StartRequest(name, value, trigger="manual", request_id=request_id)
+            started = await self._commands.starts.start(request)
+        except RequestIdReused:
+            return None  # an earlier release had another input
+        return None if started.status in TERMINAL and not started.is_new else started.run
 
     async def _watch(self, shown: list[Shown]) -> None:
         """Show the examples until all have ended, or the process is to stop."""

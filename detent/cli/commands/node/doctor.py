@@ -6,7 +6,10 @@ import asyncio
 import os
 import platform
 import re
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
+from time import time
 from typing import Any, Final
 
 import typer
@@ -20,6 +23,8 @@ from detent.cli.output.terminal import out
 from detent.clock import SystemClock
 from detent.embed.recorded_models import recorded_models
 from detent.errors import DetentError, InvalidInput, StoreInUse
+from detent.outbox.factory import open_outbox
+from detent.outbox.table import BATCH
 from detent.settings import FIELDS, Loaded, load_settings
 from detent.steps.actions import load_modules
 from detent.steps.egress_addresses import parse_rule
@@ -30,6 +35,9 @@ from detent.version import VERSION
 from detent.views.catalog import missing_credentials
 from detent.views.stuck import stuck_runs
 
+_HEX: Final = re.compile(r"[0-9a-f]{32}")
+#: Seconds after which a start in an outbox was not read by any node.
+_UNREAD: Final = 60.0
 _MARKS: Final = {"ok": "[green]✓[/]", "warning": "[yellow]![/]", "error": "[red]✗[/]"}
 
 
@@ -42,6 +50,7 @@ def doctor(database: Database = None, imports: Imports = None) -> None:
         *(Finding("warning", "settings", warning) for warning in loaded.warnings),
         *_checked(loaded),
         *asyncio.run(_examined(loaded.settings.database_url)),
+        *asyncio.run(_unread(loaded.settings.outbox_urls)),
         *_heard(),
     ]
     for finding in findings:
@@ -100,6 +109,32 @@ async def _examined(url: str) -> list[Finding]:
         return [Finding("warning", "database", error.message)]
     except DetentError as error:
         return [Finding("error", "database", error.message)]
+
+
+async def _unread(urls: Sequence[str]) -> list[Finding]:
+    """Name the outboxes of the settings that no node reads: those with starts that have waited for a minute."""
+    found = []
+    for url in urls:
+        place = f"outbox {_shown(url)}"
+        try:
+            outbox = open_outbox(url)
+            try:
+                rows = await outbox.read()
+            finally:
+                await outbox.close()
+        except DetentError as error:
+            found.append(Finding("error", place, error.message))
+            continue
+        # The id of a start begins with its time, in milliseconds.
+        oldest = min((int(row.id[:12], 16) / 1000 for row in rows if _HEX.fullmatch(row.id)), default=None)
+        if oldest is None or time() - oldest < _UNREAD:
+            found.append(Finding("ok", place, f"{len(rows)} starts wait in it" if rows else "no start waits in it"))
+            continue
+        since = datetime.fromtimestamp(oldest, UTC).isoformat(timespec="seconds")
+        count = f"{len(rows)} starts wait" if len(rows) < BATCH else f"{BATCH} starts or more wait"
+        message = f"{count} in it since {since}: no node reads it. Start one with DETENT_OUTBOX_URLS={_shown(url)}"
+        found.append(Finding("warning", place, message))
+    return found
 
 
 def _table(loaded: Loaded) -> Table:

@@ -144,7 +144,9 @@ def apply_triggers(
         extra = _unwanted(client, applied, kept) if prune else []
         if extra:
             names = ", ".join(repr(one["name"]) for one in extra)
-            confirm(f"Delete {len(extra)} trigger{'' if len(extra) == 1 else 's'} that the file lacks: {names}?", yes=yes)
+            confirm(
+                f"Delete {len(extra)} trigger{'' if len(extra) == 1 else 's'} that the file lacks: {names}?", yes=yes
+            )
         for trigger in extra:
             client.ask(triggers.delete(trigger["id"]))
             applied.append({"change": "deleted", "trigger": trigger})

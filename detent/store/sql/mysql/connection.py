@@ -23,6 +23,7 @@ from detent.store.sql.access import LEAST_TIME, ConnectionPool, Rows, Script, Sq
 from detent.store.sql.compiler import Values
 from detent.store.sql.mysql.flush import NOW, SELECT_NOW, blob
 from detent.store.sql.mysql.statements import spoken
+from detent.store.url import network_reason
 
 _OPTIONS: Final = ("unix_socket", "ssl", "ssl_ca", "charset")
 
@@ -157,7 +158,7 @@ def pending_cancellations() -> int:
 
 def _said(error: Exception, *, writing: bool, address: Address) -> StoreError:
     code: int | None = None
-    reason = f"{type(error).__name__}: {error}".removesuffix(": ")
+    reason = network_reason(error)
     if isinstance(error, (StatementRefused, errors.MySQLError)):
         code = error.args[0] if error.args and isinstance(error.args[0], int) else None
         reason = f"{error.args[-1]} ({code})" if error.args else repr(error)

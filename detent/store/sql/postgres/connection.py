@@ -20,6 +20,7 @@ from detent.errors import CommitUnknown, StoreBusy, StoreError, StoreFull, Store
 from detent.store.heartbeat import patience
 from detent.store.sql.access import LEAST_TIME, Alarm, ConnectionPool, Rows, Script, SqlAccess, time_limit
 from detent.store.sql.compiler import Values, compiled
+from detent.store.url import network_reason
 
 # How values are encoded, how connections are opened, and what their errors mean.
 
@@ -221,7 +222,7 @@ def _said(error: Exception, where: str, *, writing: bool) -> StoreError:
             return StoreBusy(f"no writable PostgreSQL server: {error}")
         case ValueError():
             return StoreError(f"PostgreSQL's driver refused a value: {error}")
-    reason = f"{type(error).__name__}: {error}".removesuffix(": ")
+    reason = network_reason(error)
     if writing:
         return CommitUnknown(f"the connection to PostgreSQL failed in the middle of a statement ({reason})")
     return StoreBusy(f"PostgreSQL cannot be reached{where} ({reason})")
