@@ -289,13 +289,13 @@ def read_retry(fields: Fields, default: Retry) -> Retry:
 
 def retry_warnings(fields: Fields) -> list[str]:
     """Return a warning for a spelling of retries that reads as a number of all tries, and is none."""
-    block = next((fields.get(name) for name in RETRY_FIELDS if isinstance(fields.get(name), dict)), {})
-    again = block.get("attempts")
-    if not isinstance(again, int) or isinstance(again, bool):
-        return []
-    path = fields.at(next(name for name in RETRY_FIELDS if isinstance(fields.get(name), dict)))
-    said = f"{again} more after the first, {again + 1} in all; write max_attempts: {again + 1} to say so"
-    return [f"{path}.attempts: counts the tries after the first: {said}"]
+    for name in RETRY_FIELDS:
+        block = fields.get(name)
+        again = block.get("attempts") if isinstance(block, dict) else None
+        if isinstance(again, int) and not isinstance(again, bool):
+            said = f"{again} more after the first, {again + 1} in all; write max_attempts: {again + 1} to say so"
+            return [f"{fields.at(name)}.attempts: counts the tries after the first: {said}"]
+    return []
 
 
 def _retry_block(fields: Fields, default: Retry) -> Retry:
