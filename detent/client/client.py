@@ -140,25 +140,6 @@ class RunHandle(RunOperations, Awaiting):
         return hash(self.id)
 
 
-class UncommittedOperations(RunOperations):
-    """The operations on a run whose start is in an open transaction: its end can be awaited already."""
-
-    wait = asks_of(run_calls.wait_uncommitted)
-    result = asks_of(run_calls.result_uncommitted)
-
-
-class SyncUncommittedRun(UncommittedOperations, SyncRunHandle):
-    """A handle of a run that begins when a transaction is committed, whose methods block."""
-
-
-class UncommittedRun(UncommittedOperations, RunHandle):
-    """A handle of a run that begins when a transaction is committed, whose methods are awaited."""
-
-    @property
-    def sync(self) -> SyncUncommittedRun:
-        return SyncUncommittedRun(self.id, self.started, driver=self.driver.sync())
-
-
 def _known(driver: T | None) -> T:
     if driver is None:
         raise TypeError("a handle needs a client: use client.run(id), or detent.RunHandle(id) in a program with Detent")

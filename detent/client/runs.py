@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Literal, TypedDict, Unpack
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
@@ -468,9 +468,6 @@ def timeline(hero: tuple[str, str] | str, *, limit: int = PAGE) -> Pages[Timelin
 LONGEST_POLL: Final = 20.0
 #: Seconds between two polls, if the server answers at once instead of waiting.
 SHORTEST_ROUND: Final = 0.25
-#: For how many seconds the end of a run is awaited while the transaction that starts it is open, and between two looks.
-LONGEST_COMMIT: Final = 60.0
-COMMIT_ROUND: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -496,7 +493,7 @@ class WaitForEnd:
                 if policy.now() >= min(until, first + self.commit):
                     waited = f"the transaction of its start was not committed within {policy.now() - first:.0f} s"
                     raise NotFound(f"{error.message}: {waited}; wait for it after the commit") from None
-                yield Wait(COMMIT_ROUND)
+                yield Wait(SHORTEST_ROUND)
                 continue
             if found.is_over:
                 return found
@@ -536,18 +533,6 @@ def result(run: str, timeout: Seconds | None = None) -> WaitForResult:
     """Wait until the run has completed and return its output. Raise RunFailed if it ended in another way. Raise
     StillRunning if that takes longer than `timeout` seconds."""
     return WaitForResult(wait(run, timeout))
-
-
-def wait_uncommitted(run: str, timeout: Seconds | None = None) -> WaitForEnd:
-    """Wait as `wait` does, also while the transaction that started the run is open. Raise NotFound if it is not
-    committed in time."""
-    return replace(wait(run, timeout), commit=LONGEST_COMMIT)
-
-
-def result_uncommitted(run: str, timeout: Seconds | None = None) -> WaitForResult:
-    """Return the output as `result` does, also while the transaction that started the run is open. Raise NotFound if it
-    is not committed in time."""
-    return WaitForResult(wait_uncommitted(run, timeout))
 
 
 @dataclass(frozen=True, slots=True)

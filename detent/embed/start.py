@@ -10,11 +10,12 @@ from typing import Any, Final
 
 from detent.client import runs as run_calls
 from detent.client.calls import JSON, Answer, Call, duration, instant, json_body, one, url_path
-from detent.client.client import RunHandle, SyncRunHandle, SyncUncommittedRun, UncommittedRun
+from detent.client.client import RunHandle, SyncRunHandle
 from detent.documents.runs import ExecutionStarted, StartedDocument
 from detent.embed.gateway import ASYNC_DRIVER, DRIVER
 from detent.embed.request import UNSET, Span, When, build_start
 from detent.embed.transaction.start import put, put_awaited
+from detent.embed.uncommitted import SyncUncommittedRun, UncommittedRun
 from detent.errors import NotFound
 from detent.ids import RUN, show
 from detent.instant import as_datetime

@@ -263,8 +263,8 @@ def read_on_crash(fields: Fields, name: str, kind: StepKind | None, *, repeat: b
     return found
 
 
-# How often a step of the steps form or a rule is tried: `retries: 3` are three more tries. A block says it in two ways:
-# `retries: {max_attempts: 4, delay: 5s}` are four tries in all, `{attempts: 3}` are three more.
+# How often a step of the steps form or a rule is tried: `retries: 3` are three more tries. A block counts all
+# of them, or those after the first: `{max_attempts: 4, delay: 5s}` are four tries, `{attempts: 3}` are three more.
 
 
 RETRY_FIELDS: Final = ("retries", "retry")

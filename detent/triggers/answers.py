@@ -20,7 +20,7 @@ from detent.run.status import TERMINAL, Status
 from detent.store.rows import RunRow
 from detent.store.trigger_rows import TriggerRow
 from detent.triggers.context import TriggerContext, TriggerPart
-from detent.values.answer import RESPOND, Answer, answer_problems, build_answer
+from detent.values.answer import RESPOND, RunAnswer, answer_problems, build_answer
 from detent.views.feeds import Feeds
 
 #: More callers than these do not wait: connections must be left for everything else.
@@ -42,7 +42,7 @@ class AnswerCommands(TriggerPart):
         super().__init__(context, caller)
         self._runs = context.commands.for_caller(caller).runs
 
-    async def wait(self, trigger: TriggerRow, run: bytes, feeds: Feeds) -> Answer | NoAnswer:
+    async def wait(self, trigger: TriggerRow, run: bytes, feeds: Feeds) -> RunAnswer | NoAnswer:
         """Return the answer of a run to the caller of this webhook, as soon as there is one. Raise Unavailable if this
         process stops meanwhile."""
         config = json.loads(trigger.config)
@@ -52,7 +52,7 @@ class AnswerCommands(TriggerPart):
         except NotFound:
             return NoAnswer(None)
 
-    async def _wait(self, run: bytes, feeds: Feeds, wait: float, *, is_step: bool) -> Answer | NoAnswer:
+    async def _wait(self, run: bytes, feeds: Feeds, wait: float, *, is_step: bool) -> RunAnswer | NoAnswer:
         clock = asyncio.get_running_loop().time
         until = clock() + wait
         while True:
@@ -84,7 +84,7 @@ def answering_steps(graph: Graph) -> list[str]:
     return [RESPOND] if any(step.kind is StepKind.FUNCTION for step in graph.steps) else found
 
 
-def _answer_in(entry: Entry) -> Answer | NoAnswer:
+def _answer_in(entry: Entry) -> RunAnswer | NoAnswer:
     """Return the answer that a step has journalled. A step of that name whose result is something else does not
     answer."""
     try:
@@ -97,10 +97,10 @@ def _answer_in(entry: Entry) -> Answer | NoAnswer:
     return build_answer(status, headers, body)
 
 
-def _end_of(row: RunRow, *, is_step: bool) -> Answer | NoAnswer:
+def _end_of(row: RunRow, *, is_step: bool) -> RunAnswer | NoAnswer:
     if row.status != Status.COMPLETED or is_step:
         return NoAnswer(Status(row.status))
-    return Answer(200, dict(_JSON), row.output or b"null")
+    return RunAnswer(200, dict(_JSON), row.output or b"null")
 
 
 def _successor(row: RunRow) -> bytes | None:

@@ -45,7 +45,7 @@ _TEXT: Final = "text/plain; charset=utf-8"
 _encode = msgspec.json.Encoder().encode
 
 
-class Answer(NamedTuple):
+class RunAnswer(NamedTuple):
     """An answer as it is sent."""
 
     status: int
@@ -103,12 +103,12 @@ def answer_problems(status: object, headers: Mapping[str, Any], body: Any) -> li
     return []
 
 
-def build_answer(status: int, headers: Mapping[str, str | float], body: Any) -> Answer:
+def build_answer(status: int, headers: Mapping[str, str | float], body: Any) -> RunAnswer:
     """Return an answer without problems as it is sent. A body that is not text is JSON."""
     sent = {name.lower(): str(value) for name, value in headers.items()}
     if body is not None and "content-type" not in sent:
         sent["content-type"] = _TEXT if isinstance(body, str) else _JSON
-    return Answer(status, sent, _content(_content_type(headers), body))
+    return RunAnswer(status, sent, _content(_content_type(headers), body))
 
 
 def _content_type(headers: Mapping[str, Any]) -> str | None:

@@ -51,7 +51,7 @@ output: "{{tasks.say.output.body}}"
 
 
 @workflow(name="api_answers")
-async def api_answers(run: Run, name: str) -> str:
+async def api_answers(run: Run, name: str) -> Any:
     await run.respond({"hello": name}, status=203, headers={"X-Name": name})
     await run.respond("too late")
     return await run.wait("more", timeout="1h")

@@ -56,8 +56,8 @@ def test_every_kind_of_step_has_its_heading() -> None:
 
 def test_every_key_of_the_steps_form_has_a_row() -> None:
     rows = {row[0] for one in tables("steps.md") if one.header[0] == "key" for row in one.rows}
-    known = _words(form, "_FIELDS") | _words(step, "_ALL_FIELDS") | _words(kinds, "_RETRY_BLOCK")
-    known |= _words(kinds, "_WAIT_FIELDS") | _words(triggers, "_BLOCK_FIELDS")
+    known = _words(form, "_FIELDS") | _words(step, "_ALL_FIELDS") | _words(kinds, "RETRY_BLOCK")
+    known |= _words(kinds, "ANSWER_FIELDS") | _words(kinds, "_WAIT_FIELDS") | _words(triggers, "_BLOCK_FIELDS")
     known |= _words(triggers, "_SIGNATURE_FIELDS") | set(vars(step)["REPEAT_FIELDS"].all())
     # Other spellings, and what a heading is about, stand in the text.
     text = (DOCS / "steps.md").read_text()

@@ -317,7 +317,7 @@ async def test_the_end_of_a_run_is_awaited_while_the_transaction_of_its_start_is
 async def test_a_run_whose_transaction_is_rolled_back_is_not_awaited_for_ever(
     app: App, shop: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("detent.client.runs.LONGEST_COMMIT", 0.2)
+    monkeypatch.setattr("detent.embed.uncommitted.LONGEST_COMMIT", 0.2)
     connection = sqlite3.connect(shop, timeout=10)
     run = sync.start(Greeting, hero=HERO, input={"who": "you"}, connection=connection)
     connection.rollback()

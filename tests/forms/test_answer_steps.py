@@ -10,7 +10,7 @@ from detent.errors import InvalidDefinition
 from detent.forms.compile import compile_document
 from detent.forms.conversion.convert import convert
 from detent.graph.codec import features
-from detent.values.answer import LONGEST_VALUE, MOST_HEADERS, Answer, answer_problems, build_answer
+from detent.values.answer import LONGEST_VALUE, MOST_HEADERS, RunAnswer, answer_problems, build_answer
 from detent.values.limits import BODY_LIMIT
 from tests.forms import graphs, rules
 
@@ -49,14 +49,14 @@ def test_the_step_and_its_trigger_are_written_in_another_form_and_back() -> None
 @pytest.mark.parametrize(
     ("given", "answer"),
     [
-        ((200, {}, None), Answer(200, {}, b"")),
-        ((201, {"X-N": 7}, {"a": [1]}), Answer(201, {"x-n": "7", "content-type": "application/json"}, b'{"a":[1]}')),
-        ((200, {}, "hi"), Answer(200, {"content-type": "text/plain; charset=utf-8"}, b"hi")),
-        ((200, {"Content-Type": "text/html"}, "<p>"), Answer(200, {"content-type": "text/html"}, b"<p>")),
-        ((200, {"content-type": "a/b+json"}, "hi"), Answer(200, {"content-type": "a/b+json"}, b'"hi"')),
+        ((200, {}, None), RunAnswer(200, {}, b"")),
+        ((201, {"X-N": 7}, {"a": [1]}), RunAnswer(201, {"x-n": "7", "content-type": "application/json"}, b'{"a":[1]}')),
+        ((200, {}, "hi"), RunAnswer(200, {"content-type": "text/plain; charset=utf-8"}, b"hi")),
+        ((200, {"Content-Type": "text/html"}, "<p>"), RunAnswer(200, {"content-type": "text/html"}, b"<p>")),
+        ((200, {"content-type": "a/b+json"}, "hi"), RunAnswer(200, {"content-type": "a/b+json"}, b'"hi"')),
     ],
 )
-def test_a_body_is_text_or_json(given: tuple[int, dict[str, Any], Any], answer: Answer) -> None:
+def test_a_body_is_text_or_json(given: tuple[int, dict[str, Any], Any], answer: RunAnswer) -> None:
     assert answer_problems(*given) == []
     assert build_answer(*given) == answer
 

@@ -3883,7 +3883,14 @@ export interface paths {
          *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["listTriggers"];
-        put?: never;
+        /**
+         * Apply a trigger by its name
+         * @description Create the trigger of this name of the workflow, or change it to what is sent: the same request twice does
+         *     nothing more. What is not sent has its default; only `enabled` and `note` stay as they are.
+         *
+         *     It needs the scope `workflows:manage`, which the role editor has.
+         */
+        put: operations["applyTrigger"];
         /**
          * Create a trigger
          * @description Create a trigger of type `cron`, `webhook`, `event` or `manual`. The `url` of a webhook never changes.
@@ -5342,6 +5349,15 @@ export interface components {
         AlertDocumentPage: {
             data: components["schemas"]["AlertDocument"][];
             next_cursor?: string | null;
+        };
+        /** AppliedTrigger */
+        AppliedTrigger: {
+            change: string;
+            trigger: components["schemas"]["TriggerDocument"];
+        };
+        /** One[AppliedTrigger] */
+        AppliedTriggerAnswer: {
+            data: components["schemas"]["AppliedTrigger"];
         };
         /** AttemptDocument */
         AttemptDocument: {
@@ -7610,6 +7626,7 @@ export interface components {
             message?: string | null;
             run_id?: string | null;
             status: string;
+            status_url?: string | null;
         };
         /** One[WebhookDocument] */
         WebhookDocumentAnswer: {
@@ -13156,7 +13173,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description The callback has expired. */
+            /** @description It has expired, or is not stored any more. */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -20244,7 +20261,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description The callback has expired. */
+            /** @description It has expired, or is not stored any more. */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -24079,6 +24096,102 @@ export interface operations {
             };
         };
     };
+    applyTrigger: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    condition?: string;
+                    /** @description The fields of its type, as in a definition's block. */
+                    config?: Record<string, unknown>;
+                    enabled?: boolean;
+                    name: string;
+                    note?: string;
+                    type: string;
+                    workflow: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The trigger is as the request says. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AppliedTriggerAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The current state does not allow this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The body is larger than its limit. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
     createTrigger: {
         parameters: {
             query?: never;
@@ -24405,6 +24518,15 @@ export interface operations {
             };
         };
         responses: {
+            /** @description With `respond`: the output of the run, or what its step says, with the status of it. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                };
+            };
             /** @description A run was started. */
             201: {
                 headers: {
@@ -24414,7 +24536,7 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookDocumentAnswer"];
                 };
             };
-            /** @description Nothing was started, or nothing yet. */
+            /** @description Nothing was started, or nothing yet. Or its caller waits for the run (`respond`), and the wait is over. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -24468,6 +24590,15 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
+            /** @description It has expired, or is not stored any more. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
             /** @description The body is larger than its limit. */
             413: {
                 headers: {
@@ -24479,6 +24610,15 @@ export interface operations {
             };
             /** @description Too many unknown tokens from this source. */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The run has ended without an answer to its caller. */
+            502: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -29727,7 +29867,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description The callback has expired. */
+            /** @description It has expired, or is not stored any more. */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -29813,6 +29953,15 @@ export interface operations {
             };
         };
         responses: {
+            /** @description With `respond`: the output of the run, or what its step says, with the status of it. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                };
+            };
             /** @description A run was started. */
             201: {
                 headers: {
@@ -29822,7 +29971,7 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookDocumentAnswer"];
                 };
             };
-            /** @description Nothing was started, or nothing yet. */
+            /** @description Nothing was started, or nothing yet. Or its caller waits for the run (`respond`), and the wait is over. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -29876,6 +30025,15 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
+            /** @description It has expired, or is not stored any more. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
             /** @description The body is larger than its limit. */
             413: {
                 headers: {
@@ -29887,6 +30045,15 @@ export interface operations {
             };
             /** @description Too many unknown tokens from this source. */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The run has ended without an answer to its caller. */
+            502: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -29969,7 +30136,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusal"];
                 };
             };
-            /** @description The callback has expired. */
+            /** @description It has expired, or is not stored any more. */
             410: {
                 headers: {
                     [name: string]: unknown;

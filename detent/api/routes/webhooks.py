@@ -51,7 +51,7 @@ from detent.triggers import record
 from detent.triggers.commands import FORGED, Sent
 from detent.triggers.processor import CONDITION_ERROR
 from detent.triggers.record import FiringPayload, webhook_request
-from detent.values.answer import Answer as RunAnswer
+from detent.values.answer import RunAnswer
 from detent.values.limits import ID_LIMIT, INPUT_LIMIT
 
 #: The operation whose line in the policy covers the start of a workflow that has no webhook trigger.

@@ -23,8 +23,6 @@ from detent.clock import SystemClock
 from detent.embed.recorded_models import recorded_models
 from detent.errors import DetentError, InvalidInput, StoreInUse
 from detent.instant import SECOND
-from detent.outbox.factory import open_outbox
-from detent.outbox.table import BATCH
 from detent.settings import FIELDS, Loaded, load_settings
 from detent.steps.actions import load_modules
 from detent.steps.egress_addresses import parse_rule
@@ -113,6 +111,11 @@ async def _examined(url: str) -> list[Finding]:
 
 async def _unread(urls: Sequence[str]) -> list[Finding]:
     """Name the outboxes of the settings that no node reads: those with starts that have waited for a minute."""
+    if not urls:
+        return []
+    from detent.outbox.factory import open_outbox  # it loads the relay, which few need
+    from detent.outbox.table import BATCH
+
     found = []
     for url in urls:
         place = f"outbox {_shown(url)}"
