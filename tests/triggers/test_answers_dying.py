@@ -46,7 +46,6 @@ async def waiting_runs(detent: Served) -> list[dict[str, Any]]:
 
 
 @pytest.mark.slow
-@pytest.mark.case("A1")
 async def test_callers_of_a_node_that_is_killed_get_the_answers_of_their_runs_from_another(
     postgres_database: str, tmp_path: Path
 ) -> None:
