@@ -177,6 +177,10 @@ TABLE: list[tuple[Call[Any] | Pages[Any], str]] = [
             '"enabled":true,"name":"daily","condition":"true"}'
         ),
     ),
+    (
+        triggers.apply("x", "daily", "cron", {"cron_expression": "0 9 * * *"}),
+        ('PUT /api/v1/triggers {"workflow":"x","name":"daily","type":"cron","config":{"cron_expression":"0 9 * * *"}}'),
+    ),
     (triggers.get("trg_1"), "GET /api/v1/triggers/trg_1"),
     (
         triggers.list_all(workflow="x", type="cron", enabled=True),

@@ -70,7 +70,8 @@ def test_names_are_sorted_and_core_ones_are_known(registry: Registry) -> None:
     registry.add("b", print)
     registry.add("a", lambda: None)
     assert registry.names() == ("a", "b")
-    assert CORE.names() == ("core.echo", "core.fail", "core.log", "core.sometimes-fails", "core.transform")
+    known = ("core.echo", "core.fail", "core.log", "core.respond", "core.sometimes-fails", "core.transform")
+    assert CORE.names() == known
     assert is_core("core.echo")
     assert not is_core("coreutils")
 
