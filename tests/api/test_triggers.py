@@ -272,3 +272,23 @@ async def test_a_trigger_of_a_deleted_workflow_is_gone(detent: Detent) -> None:
     assert (await detent.call("DELETE", "/api/v1/workflows/echo")).status == 200
     assert (await detent.call("GET", f"{TRIGGERS}/{trigger['id']}")).status == 404
     assert (await detent.call("POST", TRIGGERS, json=CRON)).status == 404
+
+
+@POSTGRES_TOO
+async def test_of_many_that_apply_a_trigger_at_once_one_creates_it_and_the_last_word_counts(detent: Detent) -> None:
+    await detent.save('{"name": "applied", "tasks": {"a": {"action": "core.echo"}}}')
+    body = {"workflow": "applied", "name": "orders", "type": "event", "event": "order.paid"}
+    answers = await asyncio.gather(*(detent.call("PUT", "/api/v1/triggers", json=body) for _ in range(8)))
+    assert {answer.status for answer in answers} == {200}
+    assert len({answer.json["data"]["trigger"]["id"] for answer in answers}) == 1
+    assert (await detent.call("PUT", "/api/v1/triggers", json=body)).json["data"]["change"] == "unchanged"
+    changed = await detent.call("PUT", "/api/v1/triggers", json={**body, "event": "order.*", "condition": "body.n > 1"})
+    assert changed.json["data"]["change"] == "changed"
+    plain = await detent.call("PUT", "/api/v1/triggers", json=body)  # what is left out has its default again
+    assert plain.json["data"]["trigger"]["condition"] is None
+    [row] = (await detent.call("GET", "/api/v1/triggers?workflow=applied")).json["data"]
+    assert (await detent.call("DELETE", f"/api/v1/triggers/{row['id']}")).status == 200
+    again = (await detent.call("PUT", "/api/v1/triggers", json=body)).json["data"]
+    assert (again["change"], again["trigger"]["id"] != row["id"]) == ("created", True)
+    nameless = await detent.call("PUT", "/api/v1/triggers", json={**body, "name": " "})
+    assert (nameless.status, nameless.json["details"]["validation_errors"][0]["field"]) == (400, "name")

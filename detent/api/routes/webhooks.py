@@ -95,6 +95,8 @@ async def send_event(request: AnyRequest) -> Response[One[EventReceipt]]:
 
 
 _RUN_HEADER: Final = "Detent-Run"
+#: After how many seconds a caller may ask again for what is not there yet.
+_LATER: Final = "5"
 #: Webhooks have the origin of the web page: a browser must run no script of an answer, nor guess its type.
 _CONFINED: Final = {
     "Content-Security-Policy": "default-src 'none'; sandbox",
@@ -213,7 +215,7 @@ async def _wait(request: AnyRequest, trigger: TriggerRow, firing: FiringRow, run
         case _:
             document = await _started(request, run, show(FIRING, firing.id))
             document.status_url = f"{triggers(request).base_url.rstrip('/')}/api/v1/runs/{id_}"
-            headers = {"Location": document.status_url, _RUN_HEADER: id_, "Retry-After": "5"}
+            headers = {"Location": document.status_url, _RUN_HEADER: id_, "Retry-After": _LATER}
             return Response(One(document), status_code=202, headers=headers)
 
 
@@ -239,7 +241,9 @@ async def _answer(request: AnyRequest, firing: FiringRow) -> Answer:
         return _refused(why)
     status = firing.state if firing.state in _ENDED else _ACCEPTED
     message = None if why is None else why.text()
-    return Response(One(WebhookDocument(status=status, firing_id=id_, message=message)), status_code=202)
+    headers = {"Retry-After": _LATER} if status == _ACCEPTED else {}
+    document = WebhookDocument(status=status, firing_id=id_, message=message)
+    return Response(One(document), status_code=202, headers=headers)
 
 
 def _receipt(sent: Sent) -> EventReceipt:
