@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from detent.client.async_client import AsyncClient
     from detent.client.client import Client
     from detent.embed import sync
+    from detent.embed.asgi import asgi
     from detent.embed.changes import record_change
     from detent.embed.config import configure
     from detent.embed.node import node
@@ -70,6 +71,7 @@ __all__ = [
     "Workflow",
     "__version__",
     "action",
+    "asgi",
     "cancel_if",
     "configure",
     "cron",
@@ -92,6 +94,7 @@ __all__ = [
 ]
 
 _NAMES_BY_HOME = {
+    "detent.embed.asgi": "asgi",
     "detent.embed.changes": "record_change",
     "detent.embed.config": "configure",
     "detent.embed.node": "node",

@@ -14,7 +14,7 @@ from litestar.plugins import PluginProtocol
 from litestar.plugins.core import MsgspecDIPlugin
 from litestar.types import ASGIApp, Receive, Scope, Send
 
-from detent.api.context import ApiContext, context_of, put_context
+from detent.api.context import ApiContext, context_of, put_context, put_prefix
 from detent.api.errors import on_detent_error, on_http_error, on_surprise
 from detent.api.openapi.access import COMPONENTS, describe_access
 from detent.api.openapi.operations import TAGS, operation_id, refusals
@@ -59,6 +59,7 @@ from detent.documents.answers import Health
 from detent.errors import DetentError, StoreError, Unavailable
 from detent.values.limits import INPUT_LIMIT
 from detent.version import VERSION
+from detent.views.feeds import Feeds
 
 #: Seconds that `/health/ready` waits for the database.
 PATIENCE: Final = 2.0
@@ -187,6 +188,8 @@ class Api:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         put_context(scope, self.context)
+        if scope.get("root_path"):
+            put_prefix(scope)
         await self._routes(scope, receive, send)
 
 
@@ -202,6 +205,7 @@ def context_for(
     hosts: frozenset[str] | None,
     sign_in: Logins | None = None,
     auditor: Auditor | None = None,
+    feeds: Feeds | None = None,
 ) -> ApiContext:
     """Build what the requests to a running app share."""
     return ApiContext(
@@ -209,7 +213,7 @@ def context_for(
         engine_commands=app.commands,
         engine_triggers=app.triggers,
         public=replace(local_caller("public"), scopes=frozenset(), via="public"),
-        feeds=app.feeds,
+        feeds=feeds or app.feeds,
         build_hub=topics.build_hub,
         outage=app.engine.outage,
         check=app.store.check,

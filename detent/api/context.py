@@ -25,6 +25,7 @@ from detent.views.live import LiveHub
 
 _KEY: Final = "detent"
 _CALLER_KEY: Final = "detent_caller"
+_PREFIX_KEY: Final = "detent_prefix"
 #: Callers whose commands are kept. They cost a few dozen objects each.
 _MOST_CALLERS: Final = 1_000
 
@@ -88,6 +89,20 @@ class ApiContext:
 def put_context(scope: Scope, context: ApiContext) -> None:
     """Put the context of an app into the scope of a request."""
     scope.setdefault("state", {})[_KEY] = context
+
+
+def put_prefix(scope: Scope) -> None:
+    """Move the prefix below which a host application serves us out of the place where the web framework reads it.
+
+    The path of our requests does not have the prefix. The framework would cut it out of the path once more."""
+    scope["state"][_PREFIX_KEY] = scope["root_path"]
+    scope["root_path"] = ""
+
+
+def prefix_of(scope: Scope) -> str:
+    """Return the prefix below which a host application serves us, such as `/detent`; empty without one."""
+    prefix: str = scope["state"].get(_PREFIX_KEY, "")
+    return prefix
 
 
 def context_of(scope: Scope) -> ApiContext:

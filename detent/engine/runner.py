@@ -268,6 +268,8 @@ class Runner:
         for entry in written:
             emit("entry.written", run=write.run, entry=entry)
             emit_trouble(write.run, entry)
+        for step, _ in write.plan.activate:
+            emit("wait.opened", run=write.run, step=step)
 
     def _run_plan(self, write: PendingWrite, run: OwnedRun, flushed: Flushed) -> None:
         run.pending -= 1

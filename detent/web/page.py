@@ -79,9 +79,14 @@ class File:
 class PageServer:
     """An ASGI application that answers requests for the page, and passes other requests on."""
 
-    def __init__(self, app: ASGIApp, files: Mapping[str, File], index: File, named: Mapping[bytes, File]) -> None:
-        """`index` is index.html, and `named` holds the one for a host that has a prefix."""
-        self._app, self._files, self._index, self._named = app, files, index, named
+    def __init__(self, app: ASGIApp, files: Mapping[str, File], text: bytes, named: Mapping[bytes, File]) -> None:
+        """`text` is index.html, and `named` has the one for a host that has a prefix. In a scope with a `root_path`,
+        the path does not have it: a host application serves the page below it."""
+        self._app = app
+        self._files = files
+        self._text = text
+        self._named = named
+        self._index = _index(text, "/")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         http = cast("HTTPScope", scope)  # this server has no WebSockets
@@ -101,6 +106,8 @@ class PageServer:
             return self._files[path]
         if path.split("/", 2)[1] in API or path.startswith(_ASSETS) or not _wants_html(scope):
             return None
+        if scope.get("root_path"):
+            return _index(self._text, f"{scope['root_path']}/")
         return self._named.get(_header(scope, b"host").lower(), self._index)
 
 
@@ -115,7 +122,7 @@ def with_page(app: ASGIApp, base_url: str, built: Path = BUILT) -> ASGIApp:
     prefix = quote(parts.path.strip("/"), safe="/")
     text = index.read_bytes()
     named = {parts.netloc.lower().encode(): _index(text, f"/{prefix}/")} if prefix else {}
-    return PageServer(app, dict(_files(built)), _index(text, "/"), named)
+    return PageServer(app, dict(_files(built)), text, named)
 
 
 def _files(built: Path) -> Iterable[tuple[str, File]]:

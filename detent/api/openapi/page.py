@@ -12,6 +12,7 @@ from typing import Any, Final
 from litestar import Response, get
 from litestar.openapi.plugins import OpenAPIRenderPlugin
 
+from detent.api.context import prefix_of
 from detent.api.request import AnyRequest
 from detent.api.routes.pages import page
 
@@ -130,8 +131,8 @@ def render_docs(document: dict[str, Any]) -> str:
     info = document["info"]
     head = (
         f"<header><h1>{escape(info['title'])} API</h1><p>{_prose(info.get('description', ''))}</p>"
-        f'<p class="soft">version {escape(info["version"])} · <a href="/openapi.json">openapi.json</a> for programs '
-        '· <a href="/">workflows and runs</a></p></header>'
+        f'<p class="soft">version {escape(info["version"])} · <a href="openapi.json">openapi.json</a> for programs '
+        '· <a href="./">workflows and runs</a></p></header>'
     )
     return page("Detent API", f"<style>{STYLE}</style>{head}<div class=docs><nav>{menu}</nav><main>{body}</main></div>")
 
@@ -306,7 +307,8 @@ _PLACE: Final = "#/components/schemas/"
 @get("/openapi.json", include_in_schema=False)
 async def show_openapi(request: AnyRequest) -> Response[dict[str, Any]]:
     """Return the OpenAPI 3.1 document."""
-    return Response(openapi_document(request.app.openapi_schema.to_schema()))
+    document = openapi_document(request.app.openapi_schema.to_schema())
+    return Response({**document, "servers": [{"url": prefix_of(request.scope) or "/"}]})
 
 
 def openapi_document(schema: dict[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from litestar.openapi.spec import Schema
 from litestar.openapi.spec.enums import OpenAPIType
 from litestar.params import FromPath
 
+from detent.api.context import prefix_of
 from detent.api.errors import refuse_callback
 from detent.api.filters import LIST_MESSAGE
 from detent.api.openapi import examples, view_examples
@@ -271,7 +272,6 @@ async def get_me(request: AnyRequest) -> Response[One[MeDocument]]:
     caller, principal = bound.caller, bound.caller.principal
     session = await own_session(request)
     ends = [end for end in (caller.expires_at, None if session is None else session.expires_at) if end is not None]
-    path = request.scope.get("root_path", "")
     return Response(
         One(
             MeDocument(
@@ -292,7 +292,7 @@ async def get_me(request: AnyRequest) -> Response[One[MeDocument]]:
                 authenticated=caller.via != "loose",
                 server_time=as_datetime(bound.now()),
                 version=VERSION,
-                base_path=f"{path}/",
+                base_path=f"{prefix_of(request.scope)}/",
                 limits=LimitsDocument(
                     input_bytes=INPUT_LIMIT,
                     definition_bytes=DEFINITION_LIMIT,

@@ -93,8 +93,8 @@ async def show_index(request: AnyRequest) -> Response[str]:
     workflows = await commands(request).workflows.find(limit=_ROWS)
     runs = await commands(request).runs.find(limit=_ROWS)
     body = (
-        f'<h1>Detent</h1><p class="soft">version {escape(VERSION)} · <a href="/docs">API</a> · '
-        '<a href="/openapi.json">OpenAPI</a> · <a href="/health/ready">health</a></p>'
+        f'<h1>Detent</h1><p class="soft">version {escape(VERSION)} · <a href="docs">API</a> · '
+        '<a href="openapi.json">OpenAPI</a> · <a href="health/ready">health</a></p>'
         f"{_MISSING if request.url.path == '/' else ''}"
         f"<h2>Workflows</h2>{_workflows(workflows)}<h2>Latest runs</h2>{_runs(runs)}"
     )
@@ -125,4 +125,4 @@ def _runs(rows: Sequence[RunRow]) -> str:
 
 
 def _place(name: str) -> str:
-    return escape(f"/api/v1/workflows/{quote(name, safe='')}")
+    return escape(f"api/v1/workflows/{quote(name, safe='')}")

@@ -18,7 +18,7 @@ from litestar.openapi.spec.enums import OpenAPIType
 from litestar.params import FromPath
 from litestar.types import HTTPScope
 
-from detent.api.context import caller_of, context_of, put_caller
+from detent.api.context import caller_of, context_of, prefix_of, put_caller
 from detent.api.openapi import examples
 from detent.api.openapi.operations import (
     ANYTHING,
@@ -418,7 +418,7 @@ async def trigger_workflow(request: AnyRequest, workflow: FromPath[str]) -> Resp
         return await _dry_run(request, call.request, call.dry)
     started, ended = await _start(request, call)
     document = started_document(started, ended)
-    headers = {"Location": location_of(document)}
+    headers = {"Location": prefix_of(request.scope) + location_of(document)}
     return Response(One(document), status_code=201 if started.is_new else 200, headers=headers)
 
 

@@ -72,12 +72,12 @@ class FastPath:
         except _Gone:
             return
         except Exception as error:  # noqa: BLE001 - whatever it is, it is answered
-            await _respond(send, answer_of(error, scope["method"], scope["path"]))
+            await respond(send, answer_of(error, scope["method"], scope["path"]))
             return
         if receipt in TAKEN:
             await _answer(send, STATUS[receipt], _encode(One(CallbackReceipt(TAKEN[receipt], step))))
         else:
-            await _respond(send, refuse_callback(receipt))
+            await respond(send, refuse_callback(receipt))
 
     async def _start(self, scope: HTTPScope, receive: Receive, send: Send, workflow: str) -> None:
         try:
@@ -92,10 +92,10 @@ class FastPath:
         except Exception as error:  # noqa: BLE001 - whatever it is, it is answered
             if isinstance(error, Unauthenticated | Forbidden):
                 self._context.auditor.refuse(scope, _STARTS, known_caller(self._context, scope), error)
-            await _respond(send, answer_of(error, scope["method"], scope["path"]))
+            await respond(send, answer_of(error, scope["method"], scope["path"]))
             return
         document = started_document(started)
-        location = location_of(document).encode()
+        location = (scope.get("root_path", "") + location_of(document)).encode()
         await _answer(send, 201 if started.is_new else 200, _encode(One(document)), (b"location", location))
 
 
@@ -124,7 +124,8 @@ def _is_a_person(scope: HTTPScope) -> bool:
     return any(name == b"accept" and value.startswith(b"text/html") for name, value in scope["headers"])
 
 
-async def _respond(send: Send, refusal: Response[Refusal]) -> None:
+async def respond(send: Send, refusal: Response[Refusal]) -> None:
+    """Send the answer of a request that was refused."""
     headers = [(name.lower().encode(), value.encode()) for name, value in refusal.headers.items()]
     await _answer(send, refusal.status_code or 500, _encode(refusal.content), *headers)
 
