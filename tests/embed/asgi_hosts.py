@@ -1,8 +1,7 @@
-"""Web applications that mount Detent below a path, one for each framework, as `uvicorn tests.embed.asgi_hosts:NAME` serves
-them. Each has `/hello` of its own, and `POST /orders`, which starts a run that waits for an approval.
+"""Web applications that mount Detent below a path, one for each framework, for `uvicorn --factory`.
 
-`SHOP_FOLDER` is the folder of the database; the callback URL of a run is written there. `SHOP_BASE_URL` is where Detent is
-reached.
+Each has `/hello` of its own, and `POST /orders`, which starts a run that waits for an approval. `SHOP_FOLDER` is the
+folder of the database; the callback URL of a run is written there. `SHOP_BASE_URL` is where Detent is reached.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ async def passed_on(scope: Any, receive: Any, send: Any) -> None:
     await send({"type": "http.response.body", "body": scope["path"].encode()})
 
 
-async def ask(app: ASGIApp, path: str, *, method: str = "GET", **headers: str) -> Answer:
+async def ask(app: ASGIApp, path: str, *, method: str = "GET", root_path: str = "", **headers: str) -> Answer:
     sent: list[Any] = []
 
     async def send(message: Any) -> None:
@@ -43,7 +43,8 @@ async def ask(app: ASGIApp, path: str, *, method: str = "GET", **headers: str) -
         raise AssertionError("the page reads no body")
 
     pairs = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
-    scope = cast("HTTPScope", {"type": "http", "method": method, "path": path, "headers": pairs, "query_string": b""})
+    request = {"type": "http", "method": method, "path": path, "root_path": root_path, "query_string": b""}
+    scope = cast("HTTPScope", {**request, "headers": pairs})
     await app(scope, receive, send)
     begin, *rest = sent
     found = {name.decode(): value.decode() for name, value in begin["headers"]}
@@ -214,3 +215,9 @@ async def test_without_a_build_everything_goes_to_the_api(tmp_path: Path) -> Non
     page = with_page(passed_on, "http://127.0.0.1:8080", tmp_path / "nothing")
     assert (await ask(page, "/", **HTML)).status == 299
     assert (await ask(page, "/assets/main-1a.js", **HTML)).status == 299
+
+
+async def test_the_prefix_of_a_host_application_is_written_into_the_page(built: Path) -> None:
+    page = with_page(passed_on, "https://tools.example/detent", built)
+    mounted = await ask(page, "/runs", host="127.0.0.1:8000", root_path="/tools/detent", **HTML)
+    assert b'<base href="/tools/detent/" />' in mounted.body
