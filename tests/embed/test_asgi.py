@@ -73,6 +73,10 @@ def wait_until(is_so: Any) -> None:
         time.sleep(0.05)  # noqa: TID251 - another process is waited for
 
 
+def said_by_doctor(folder: Path) -> str:
+    return " ".join(command(folder, "doctor", DETENT_DATABASE_URL="sqlite:///detent.db").stdout.split())
+
+
 @contextmanager
 def served(framework: str, folder: Path, port: int) -> Iterator[Site]:
     given = {
@@ -160,6 +164,7 @@ def test_a_mounted_node_that_was_killed_goes_on_and_its_callback_url_stays_good(
     with served("fastapi", tmp_path, port) as site:
         run = site.ask("POST", "/orders").body["run"]
         url = site.address()
+        assert f"begin with http://127.0.0.1:{port}/detent, where Detent answers" in said_by_doctor(tmp_path)
         site.process.send_signal(signal.SIGKILL)
         site.process.wait(PATIENCE)
         # Without its process the command line opens the file itself.
@@ -329,6 +334,7 @@ async def test_an_embedded_node_whose_callback_urls_no_process_serves_names_its_
             for _ in range(2):
                 await detent.start(patient)
                 await opened.get()
+            assert "its callback URLs have no answer" in await asyncio.to_thread(said_by_doctor, tmp_path)
     finally:
         stop()
     assert len([line for line in caplog.messages if "serves no callback URLs" in line]) == warnings

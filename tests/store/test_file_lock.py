@@ -79,3 +79,16 @@ def test_to_ask_who_has_the_file_never_takes_it(database: Path) -> None:
     assert lock.server() is None
     assert not lock.held
     assert not database.with_name("detent.db.lock").exists()
+
+
+def test_where_the_system_lists_no_locks_a_note_counts_as_long_as_its_process_lives(
+    database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("detent.store.sql.sqlite.lock._LOCKS", database.with_name("no such file"))
+    assert not FileLock(database).is_in_use()
+    holder = held(database, URL)
+    try:
+        assert FileLock(database).server() == (URL, None)
+    finally:
+        ended(holder)
+    assert FileLock(database).server() is None

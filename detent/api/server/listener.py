@@ -17,7 +17,6 @@ from detent.api.server.protocol import IDLE_SECONDS, LimitedHttpProtocol
 from detent.api.server.served_api import Front, ServedApi, open_api
 from detent.app import App
 
-
 #: Set in the task of a server of ours. A host application may serve itself with uvicorn and print its messages.
 _IS_OURS: Final[ContextVar[bool]] = ContextVar("is_ours", default=False)
 
@@ -99,7 +98,7 @@ async def listening_for(served: ServedApi, app: App, sock: socket.socket) -> Asy
         await server.is_up.wait()
         announce = getattr(app.store, "announce", None)
         if announce is not None:
-            announce(app.local_url, served.local_key)
+            announce(app.local_url, served.local_key, app.base_url)
         yield
     finally:
         await served.feeds.close()  # streams and long polls end now, so the shutdown does not wait for them

@@ -3,32 +3,38 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import platform
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any, Final
+from urllib.request import urlopen
 
 import typer
 from rich.markup import escape
 from rich.table import Table
 
+from detent.app import url_of
 from detent.auth.caller import local_caller
 from detent.catalog.connections import EnvironmentConnections
 from detent.cli.options import Database, Imports
 from detent.cli.output.terminal import out
 from detent.clock import SystemClock
+from detent.documents.answers import Health, as_json
 from detent.embed.recorded_models import recorded_models
 from detent.errors import DetentError, InvalidInput, StoreInUse
 from detent.instant import SECOND
-from detent.settings import FIELDS, Loaded, load_settings
+from detent.settings import FIELDS, Loaded, Settings, load_settings
 from detent.steps.actions import load_modules
 from detent.steps.egress_addresses import parse_rule
 from detent.store.factory import open_store
 from detent.store.rows import Finding
-from detent.store.url import scheme, sqlite_path
+from detent.store.sql.sqlite.lock import FileLock
+from detent.store.url import is_shared, scheme, sqlite_path
 from detent.version import VERSION
 from detent.views.catalog import missing_credentials
 from detent.views.stuck import stuck_runs
@@ -36,6 +42,13 @@ from detent.views.stuck import stuck_runs
 _HEX: Final = re.compile(r"[0-9a-f]{32}")
 #: Seconds after which a start in an outbox was not read by any node.
 _UNREAD: Final = 60.0
+#: Seconds to wait for the answer of the process that serves callbacks.
+_PATIENCE: Final = 3.0
+_LONGEST_ANSWER: Final = 10_000
+_NOT_SERVED: Final = (
+    "the process that has the database open serves no API: no command reaches it, and its callback URLs have no answer. "
+    "Mount detent.asgi(...) in it, pass listen=True to detent.node, or use `detent serve`"
+)
 _MARKS: Final = {"ok": "[green]✓[/]", "warning": "[yellow]![/]", "error": "[red]✗[/]"}
 
 
@@ -49,6 +62,7 @@ def doctor(database: Database = None, imports: Imports = None) -> None:
         *_checked(loaded),
         *asyncio.run(_examined(loaded.settings.database_url)),
         *asyncio.run(_unread(loaded.settings.outbox_urls)),
+        *_answered(loaded.settings),
         *_heard(),
     ]
     for finding in findings:
@@ -138,6 +152,34 @@ async def _unread(urls: Sequence[str]) -> list[Finding]:
         message = f"{count} in it since {since}: no node reads it. Start one with DETENT_OUTBOX_URLS={_shown(url)}"
         found.append(Finding("warning", place, message))
     return found
+
+
+def _answered(settings: Settings) -> list[Finding]:
+    """Check that a Detent answers where callback URLs begin. A SQLite file needs that only while a process has it."""
+    if is_shared(settings.database_url):
+        base_url = settings.base_url or url_of((settings.host, settings.port))
+    elif scheme(settings.database_url) != "sqlite":
+        return []
+    else:
+        lock = FileLock(sqlite_path(settings.database_url))
+        if not lock.is_in_use():
+            return []
+        base_url = lock.base_url() or ""
+        if not base_url:
+            return [Finding("warning", "callbacks", _NOT_SERVED)]
+    try:
+        with urlopen(f"{base_url}/health/live", timeout=_PATIENCE) as answer:
+            is_ours = json.loads(answer.read(_LONGEST_ANSWER)) == as_json(Health("ok"))
+        problem = None if is_ours else "the answer is not one of Detent"
+    except (OSError, ValueError, HTTPException) as error:
+        problem = str(getattr(error, "reason", error))
+    if problem is None:
+        return [Finding("ok", "callbacks", f"their URLs begin with {base_url}, where Detent answers")]
+    message = (
+        f"their URLs begin with {base_url}, where no Detent answers this machine ({problem}); set base_url to the "
+        "address of the process that serves them, with the path of a mount"
+    )
+    return [Finding("warning", "callbacks", message)]
 
 
 def _table(loaded: Loaded) -> Table:

@@ -15,7 +15,7 @@ from typing import Any, Final
 from detent.errors import StoreInUse
 
 #: The list of all locks. Trying to take a lock would block another process that wants it at that moment.
-_LOCKS: Final = Path("/proc/locks")
+_LOCKS: Final = Path("/proc/locks")  # of Linux
 
 
 class FileLock:
@@ -41,13 +41,14 @@ class FileLock:
         self._file = file
         self.announce(None)
 
-    def announce(self, url: str | None, key: str | None = None) -> None:
-        """Write the pid of this process, the address at which it answers and the key for it into the lock file.
+    def announce(self, url: str | None, key: str | None = None, base_url: str | None = None) -> None:
+        """Write the pid of this process, the address at which it answers, the key for it, and the address with which
+        its callback URLs begin into the lock file.
 
         Only the owner of the file can read it."""
         if self._file is None:
             return
-        note = json.dumps({"pid": os.getpid(), "url": url, "key": key}).encode()
+        note = json.dumps({"pid": os.getpid(), "url": url, "key": key, "base_url": base_url}).encode()
         os.ftruncate(self._file, 0)
         os.pwrite(self._file, note, 0)
 
@@ -77,23 +78,45 @@ class FileLock:
             return {}
         return note if isinstance(note, dict) else {}
 
+    def base_url(self) -> str | None:
+        """Return the address with which callback URLs of the owner of the file begin, if it has announced one."""
+        found = self._read().get("base_url")
+        return found if isinstance(found, str) else None
+
     def server(self) -> tuple[str, str | None] | None:
         """Return the address of the process that has the file, and the key for it.
 
-        Return `None` if no process has it, or if that process has announced no address. It is also `None` where the
-        operating system does not list the holders of locks. Then only an attempt to take the lock shows whether it is
-        free."""
+        Return `None` if no process has it, or if that process has announced no address."""
         note = self._read()
         pid, url, key = note.get("pid"), note.get("url"), note.get("key")
         if not isinstance(url, str) or not self._is_held_by(pid):
             return None
         return url, key if isinstance(key, str) else None
 
+    def is_in_use(self) -> bool:
+        """Return whether the process that the lock file names has the file."""
+        return self._is_held_by(self._read().get("pid"))
+
     def _is_held_by(self, pid: object) -> bool:
         try:
-            inode, locks = self._path.stat().st_ino, _LOCKS.read_text().splitlines()
+            inode = self._path.stat().st_ino
         except OSError:
             return False
+        try:
+            locks = _LOCKS.read_text().splitlines()
+        except OSError:
+            return isinstance(pid, int) and _is_alive(pid)  # macOS does not list locks; a note ends with its process
         # "6: FLOCK  ADVISORY  WRITE 2872 fe:00:2662338 0 EOF". A process that waits has "->" before the kind.
         held = [words for line in locks if len(words := line.split()) == 8 and words[1] == "FLOCK"]
         return any((words[4], words[5].rpartition(":")[2]) == (str(pid), str(inode)) for words in held)
+
+
+def _is_alive(pid: int) -> bool:
+    """Return whether there is a process with that id, also one of another user."""
+    try:
+        os.kill(pid, 0)
+    except PermissionError:
+        return True
+    except (OSError, OverflowError):
+        return False
+    return True

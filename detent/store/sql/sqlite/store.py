@@ -19,6 +19,7 @@ class SqliteStore(SqlStore):
         self.access = access = SqliteAccess(Path(path), clock, role=role)
         super().__init__(access, SqliteNodes(access, clock), SqliteCommandStore(access), SqliteMaintenance(access))
 
-    def announce(self, url: str, key: str) -> None:
-        """Publish the address of this engine, and the key for it, to other processes of this user."""
-        self.access.lock.announce(url, key)
+    def announce(self, url: str, key: str, base_url: str) -> None:
+        """Publish the address of this engine, the key for it, and the address with which its callback URLs begin to
+        other processes of this user."""
+        self.access.lock.announce(url, key, base_url)
