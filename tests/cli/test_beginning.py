@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
+from urllib.error import URLError
+from urllib.request import Request, urlopen
 
 import pytest
 
@@ -48,6 +51,38 @@ def test_what_a_framework_needs_is_said_and_nothing_written(folder: Path) -> Non
     assert "detent.contrib.django" in detent(folder, "init", "--django").stdout
     assert "detent.sync.start" in detent(folder, "init", "--flask").stdout
     assert list(folder.iterdir()) == []
+
+
+def test_a_new_web_application_runs_as_it_is_with_detent_inside(folder: Path) -> None:
+    done = detent(folder, "init", "shop", "--fastapi")
+    assert done.stdout.splitlines()[-2:] == ["  cd shop && pytest", "  cd shop && uvicorn app:app"]
+    port = free_port()
+    command = [sys.executable, "-m", "uvicorn", "app:app", "--port", str(port)]
+    with (folder / "log").open("w") as log:
+        server = programs.Process(command, cwd=folder / "shop", env=environment(folder), stdout=log, stderr=log)
+    try:
+        bought = json.loads(asked(f"http://127.0.0.1:{port}/purchases", b'{"amount": 50}'))
+        found = {"status": "running"}
+        while found["status"] == "running":
+            found = json.loads(asked(f"http://127.0.0.1:{port}/purchases/{bought['run']}"))
+        assert found == {"status": "completed", "output": {"receipt": "receipt for 50"}}
+        assert bought["run"] in detent(folder / "shop", "runs", "list").stdout
+    finally:
+        server.kill()
+        server.wait(300)
+
+
+def asked(url: str, body: bytes | None = None) -> bytes:
+    """The answer of a server that may still be starting."""
+    until = time.monotonic() + 300
+    while True:
+        try:
+            with urlopen(Request(url, body, {"content-type": "application/json"}), timeout=300) as answer:
+                found: bytes = answer.read()
+                return found
+        except URLError:
+            assert time.monotonic() < until
+            time.sleep(0.1)  # noqa: TID251 - another process is waited for
 
 
 def test_a_name_of_a_workflow_file_makes_that_file(folder: Path) -> None:

@@ -29,8 +29,9 @@ class Project:
     environment: dict[str, str]
     prepare: tuple[tuple[str, ...], ...]
     serve: tuple[str, ...]
-    work: tuple[str, ...]
+    work: tuple[str, ...] | None  # `None`: the server works too
     test: tuple[str, ...]
+    port: int | None = None  # of a server that must know it
 
 
 def run(project: Project, *command: str) -> str:
@@ -66,18 +67,26 @@ def process(project: Project, command: tuple[str, ...]) -> Iterator[programs.Pro
 @contextmanager
 def served(project: Project) -> Iterator[str]:
     """The address of the project's server; a worker stands beside it."""
-    port = free_port()
+    with serving(project) as (url, _):
+        yield url
+
+
+@contextmanager
+def serving(project: Project) -> Iterator[tuple[str, programs.Process]]:
+    """The address of the project's server, and its process."""
+    port = project.port or free_port()
     for command in project.prepare:
         run(project, *command)
     with ExitStack() as stack:
         server = stack.enter_context(process(project, tuple(word.format(port=port) for word in project.serve)))
-        stack.enter_context(process(project, project.work))
+        if project.work is not None:
+            stack.enter_context(process(project, project.work))
         until = time.monotonic() + PATIENCE
         while not _answers(port):
             assert server.poll() is None, "the server has ended"
             assert time.monotonic() < until, "the server does not answer"
             time.sleep(0.1)
-        yield f"http://127.0.0.1:{port}"
+        yield f"http://127.0.0.1:{port}", server
 
 
 def ask(url: str, body: Any = None) -> tuple[int, dict[str, Any]]:
@@ -92,13 +101,13 @@ def ask(url: str, body: Any = None) -> tuple[int, dict[str, Any]]:
             return error.code, json.load(error)
 
 
-def until_shipped(url: str) -> dict[str, Any]:
-    """The order once it is shipped."""
+def until_shipped(url: str, wanted: str = "shipped") -> dict[str, Any]:
+    """The order once it is shipped, or has another status."""
     end = time.monotonic() + PATIENCE
     while True:
         status, order = ask(url)
         assert status == 200, order
-        if order["status"] == "shipped":
+        if order["status"] == wanted:
             return order
         assert time.monotonic() < end, order
         time.sleep(0.1)

@@ -7,7 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from tests.examples_apps.shops import ROOT, Project, ask, environment, run, served, until_shipped
+from tests.examples_apps.shops import (
+    PATIENCE,
+    ROOT,
+    Project,
+    ask,
+    environment,
+    free_port,
+    run,
+    served,
+    serving,
+    until_shipped,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -46,10 +57,27 @@ def flask(folder: Path, database: str | None) -> Project:
     )
 
 
-SHOPS = {"django": django, "flask": flask}
+def fastapi(folder: Path, database: str | None) -> Project:
+    """The shop with Detent inside. It has its own SQLite file, and no other database."""
+    copy = folder / "fastapi_shop"
+    shutil.copytree(ROOT / "examples" / "fastapi_shop", copy, ignore=shutil.ignore_patterns("__pycache__", "*.db*"))
+    port = free_port()
+    return Project(
+        copy,
+        environment(copy, DETENT_BASE_URL=f"http://127.0.0.1:{port}/detent", DETENT_ALLOW_LOOSE_AUTH="false"),
+        prepare=(),
+        serve=("-m", "uvicorn", "app:app", "--port", "{port}"),
+        work=None,
+        test=("-W", "error", "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_shop.py"),
+        port=port,
+    )
 
 
-@pytest.fixture(params=[(shop, database) for shop in SHOPS for database in DATABASES], ids="-".join)
+SHOPS = {"django": django, "flask": flask, "fastapi": fastapi}
+KINDS = [(shop, database) for shop in SHOPS for database in DATABASES if (shop, database) != ("fastapi", "postgres")]
+
+
+@pytest.fixture(params=KINDS, ids="-".join)
 def project(request: pytest.FixtureRequest, tmp_path: Path) -> Project:
     shop, database = request.param
     url = request.getfixturevalue("postgres_database") if database == "postgres" else None
@@ -73,6 +101,21 @@ def test_the_tests_of_the_project_pass(project: Project) -> None:
     for command in project.prepare:
         run(project, *command)
     run(project, *project.test)
+
+
+def test_a_shop_with_detent_inside_takes_an_approval_after_it_was_killed(tmp_path: Path) -> None:
+    project = fastapi(tmp_path, None)
+    with serving(project) as (url, server):
+        _, made = ask(f"{url}/orders", {"item": "piano", "price": 900})
+        approval = until_shipped(f"{url}/orders/{made['order']}", "waits")["approval"]
+        assert approval.startswith(f"{url}/detent/wh/")
+        listed = run(project, "-m", "detent", "runs", "list")  # beside the process that has the file
+        assert made["run"] in listed
+        server.kill()
+        server.wait(PATIENCE)
+    with served(project) as url:
+        assert ask(approval, {"approved": True})[0] == 200
+        until_shipped(f"{url}/orders/{made['order']}")
 
 
 def started_runs(project: Project) -> list[str]:

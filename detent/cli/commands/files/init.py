@@ -125,6 +125,56 @@ While it serves, in another terminal:
 
 `detent graph workflows:Signup` draws one. In production leave out `--reload`.
 """
+_APP: Final = '''\
+"""A web application with Detent inside it: `uvicorn app:app` serves both and runs the workflows."""
+
+from fastapi import FastAPI
+from pydantic import BaseModel, Field
+
+import detent
+from workflows import checkout
+
+mounted = detent.asgi()  # its settings are in detent.toml
+app = FastAPI(lifespan=mounted.lifespan)  # starts Detent with the application, and drains it at the end
+app.mount("/detent", mounted)  # its API, its callback URLs and its web page
+
+
+class Purchase(BaseModel):
+    amount: int = Field(ge=1, le=1_000_000)
+
+
+@app.post("/purchases", status_code=202)
+async def buy(purchase: Purchase) -> dict[str, str]:
+    run = await detent.start(checkout, purchase.amount)
+    return {"run": run.id}
+
+
+@app.get("/purchases/{run}")
+async def look(run: str) -> dict[str, object]:
+    found = await detent.RunHandle(run).get()
+    return {"status": found.status, "output": found.output}
+'''
+_APP_SETTINGS: Final = """\
+# Settings of Detent for this folder. A variable such as DETENT_BASE_URL overrides them.
+database_url = "sqlite:///detent.db"
+base_url = "http://127.0.0.1:8000/detent"  # where it is reached, with the path of the mount
+import = ["workflows"]
+"""
+_APP_README: Final = """\
+# NAME
+
+    pip install fastapi pytest    # once, where they are missing
+    pytest                        # tests the workflows of workflows.py: days pass in a moment, every crash is tested
+    uvicorn app:app               # serves the application and runs the workflows, in one process
+
+While it serves, in another terminal in this folder:
+
+    curl localhost:8000/purchases -H 'content-type: application/json' -d '{"amount": 50}'
+    detent runs list
+    detent keys create me --role admin    # a key to sign in with at http://127.0.0.1:8000/detent
+
+A purchase above 100 waits for an approval: `detent runs show RUN` has the address that takes it.
+"""
 _STEPS: Final = """\
 # A workflow is a list of steps. `detent run NAME.yaml` runs it here and now.
 name: NAME
@@ -201,6 +251,17 @@ def project(name: str) -> dict[str, str]:
     }
 
 
+def fastapi_project(name: str) -> dict[str, str]:
+    """Return the files of a web application with Detent inside it by name."""
+    return {
+        "app.py": _APP,
+        "workflows.py": _WORKFLOWS,
+        "test_workflows.py": _TESTS,
+        "detent.toml": _APP_SETTINGS,
+        "README.md": _APP_README.replace("NAME", name),
+    }
+
+
 def steps_project(name: str) -> dict[str, str]:
     """Return the files of a project with one workflow file by name."""
     return {
@@ -223,6 +284,9 @@ def init(
         str | None, typer.Option("--name", help="The name of the project; that of the folder if it is left out.")
     ] = None,
     steps: Annotated[bool, typer.Option("--steps", help="A workflow file (YAML) instead of Python.")] = False,
+    fastapi: Annotated[
+        bool, typer.Option("--fastapi", help="A web application in FastAPI with Detent inside it.")
+    ] = False,
     django: Annotated[bool, typer.Option("--django", help="Print what a Django project needs; write nothing.")] = False,
     flask: Annotated[bool, typer.Option("--flask", help="Print what a Flask app needs; write nothing.")] = False,
 ) -> None:
@@ -233,10 +297,13 @@ def init(
         return
     if folder.suffix in _FILES:
         folder, name, steps = folder.parent, name or folder.stem, True
+    if fastapi and steps:
+        raise wrong("--fastapi", "is a project in Python; leave out --steps and the name of a workflow file")
     chosen = _chosen(folder, name)
+    files = (fastapi_project if fastapi else steps_project if steps else project)(chosen)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for file, text in (steps_project if steps else project)(chosen).items():
+        for file, text in files.items():
             _print_file(folder / file, "wrote" if _write(folder / file, text) else "kept")
         _print_file(folder / ".gitignore", _ignore(folder / ".gitignore"))
     except OSError as error:
@@ -244,7 +311,10 @@ def init(
     go = "" if folder.resolve() == Path.cwd() else f"cd {escape(quote(str(folder)))} && "
     tests = "pytest" if find_spec("pytest") else "pip install pytest && pytest"
     first = f"detent run {chosen}.yaml" if steps else tests
-    out.print(f"\n[bold]Next[/]\n  {go}{first}\n  {go}detent serve")
+    serve = "uvicorn app:app" if fastapi else "detent serve"
+    if fastapi and find_spec("fastapi") is None:
+        serve = f"pip install fastapi && {serve}"
+    out.print(f"\n[bold]Next[/]\n  {go}{first}\n  {go}{serve}")
 
 
 def _chosen(folder: Path, name: str | None) -> str:

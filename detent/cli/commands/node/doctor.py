@@ -46,8 +46,8 @@ _UNREAD: Final = 60.0
 _PATIENCE: Final = 3.0
 _LONGEST_ANSWER: Final = 10_000
 _NOT_SERVED: Final = (
-    "the process that has the database open serves no API: no command reaches it, and its callback URLs have no answer. "
-    "Mount detent.asgi(...) in it, pass listen=True to detent.node, or use `detent serve`"
+    "the process that has the database open serves no API: no command reaches it, and its callback URLs have no "
+    "answer. Mount detent.asgi(...) in it, pass listen=True to detent.node, or use `detent serve`"
 )
 _MARKS: Final = {"ok": "[green]✓[/]", "warning": "[yellow]![/]", "error": "[red]✗[/]"}
 
