@@ -1,7 +1,7 @@
 # Everything a contributor does starts here. Each target installs what it needs into .venv by itself.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help run web test check lint format types bench sim chaos property clients hostile lock clean
+.PHONY: help run web package test check lint format types bench sim chaos property clients hostile lock clean
 
 BIN := .venv/bin
 SOURCES := $(wildcard detent tests bench)
@@ -26,6 +26,9 @@ run: .venv/.run ## Start Detent with its examples (ARGS= goes to `detent dev`)
 
 web: .venv/.run ## Build the web page, if something of it changed
 	@scripts/web
+
+package: web ## Build wheel and source distribution into dist, with the web page
+	@rm -rf dist && $(BIN)/python -m hatchling build -d dist && ls -l dist
 
 # Types and imports are checked while the tests begin, and told after them. In a new checkout one process compiles the
 # tests first: each worker would compile all of them, and that takes twice as long as collecting them.

@@ -7,6 +7,7 @@ import re
 import selectors
 import signal
 import socket
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -39,7 +40,7 @@ def free_port() -> int:
 class Program:
     """A command that stays."""
 
-    def __init__(self, process: programs.Process) -> None:
+    def __init__(self, process: programs.Process | subprocess.Popen[str]) -> None:
         self.process = process
         self.text = ""
 
