@@ -10,7 +10,6 @@ import tomllib
 import venv
 import zipfile
 from pathlib import Path
-from typing import Any
 from urllib.request import Request, urlopen
 
 import pytest

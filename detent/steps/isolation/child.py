@@ -58,11 +58,12 @@ def confine(memory: int, parent: int, prctl: Callable[..., int] | None) -> None:
     for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGPIPE):
         signal.signal(number, signal.SIG_DFL)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    limit = _loaded() + memory
-    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
-    if hard != resource.RLIM_INFINITY:
-        limit = min(limit, hard)
-    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    if sys.platform == "linux":  # macOS refuses to limit the address space
+        limit = _loaded() + memory
+        hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+        if hard != resource.RLIM_INFINITY:
+            limit = min(limit, hard)
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000")  # the first to be killed if the machine has no memory
 

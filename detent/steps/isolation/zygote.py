@@ -114,7 +114,9 @@ class Zygote:
         self._crowded: set[int] = set()
         self._is_alone = False  # the node is gone
         self._prctl = _find_prctl()
-        self._woken, self._waker = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        self._woken, self._waker = os.pipe()
+        os.set_blocking(self._woken, False)
+        os.set_blocking(self._waker, False)
 
     def serve(self) -> None:
         """Follow the orders of the node until it is gone. Then end everything."""
@@ -178,18 +180,13 @@ class Zygote:
 
     def _reap(self) -> None:
         """Bury what has died. Of an attempt, kill the rest of its group first, while its id cannot be used again."""
-        while True:
-            try:
-                found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-            except ChildProcessError:
-                return
-            if found is None:
-                return
-            pid = found.si_pid
+        while (dead := _find_dead()) is not None:
+            pid, status = dead
             number = self._attempts.pop(pid, None)
             if number is not None:
                 _kill_group(pid)
-            _, status = os.waitpid(pid, 0)
+            if status is None:
+                _, status = os.waitpid(pid, 0)
             if number is not None:
                 self._tell({"ended": number, "status": status, "crowded": pid in self._crowded})
                 self._crowded.discard(pid)
@@ -234,6 +231,18 @@ class Zygote:
                 os.waitpid(-1, 0)
             except ChildProcessError:
                 return
+
+
+def _find_dead() -> tuple[int, int | None] | None:
+    """Return the id of a child that has died, or `None`. On macOS it is buried by that, and its status is known."""
+    try:
+        if sys.platform != "linux":
+            pid, status = os.waitpid(-1, os.WNOHANG)
+            return (pid, status) if pid else None
+        found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return None
+    return None if found is None else (found.si_pid, None)
 
 
 def _find_prctl() -> Callable[..., int] | None:

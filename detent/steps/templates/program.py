@@ -63,8 +63,9 @@ def main() -> None:
 def _lock_down(memory: int) -> None:
     """Give up everything but memory and the two open streams."""
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    if sys.platform == "linux":  # macOS refuses to limit the address space
+        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     for kind, most in (
-        (resource.RLIMIT_AS, memory),
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_FSIZE, 0),
         (resource.RLIMIT_NOFILE, 0),
