@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import getpass
 import io
+import logging
 import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -142,7 +145,8 @@ def _migration(folders: tuple[Path, ...], dialect: str, before: str, after: str)
     )
     buffer = io.StringIO()
     migrate = command.downgrade if is_down else command.upgrade
-    migrate(_config(folders, dialect, buffer), f"{before}:{after}", sql=True)
+    with _silence():
+        migrate(_config(folders, dialect, buffer), f"{before}:{after}", sql=True)
     *changes, note = split(buffer.getvalue())
     if after == BASE:
         statements = [*changes, "drop table alembic_version"]  # without tables there is no revision to store
@@ -156,6 +160,21 @@ def _migration(folders: tuple[Path, ...], dialect: str, before: str, after: str)
         oldest_before=oldest_before,
         oldest_after=oldest_after,
     )
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Drop messages of Alembic that are no trouble. A program with Detent inside may print every message it gets."""
+    logger = logging.getLogger("alembic.runtime.migration")
+    logger.addFilter(_is_trouble)
+    try:
+        yield
+    finally:
+        logger.removeFilter(_is_trouble)
+
+
+def _is_trouble(record: logging.LogRecord) -> bool:
+    return record.levelno >= logging.WARNING
 
 
 def note_oldest_code(code: str) -> list[str]:
