@@ -23,7 +23,8 @@ async def answer_lifespan(lifespan: AbstractAsyncContextManager[None], receive: 
             answer = _SHUTDOWN
             await receive()
     except Exception as error:
-        await send({"type": f"{answer}.failed", "message": f"{type(error).__name__}: {error}"})
+        message = "\n".join([f"{type(error).__name__}: {error}", *getattr(error, "__notes__", ())])
+        await send({"type": f"{answer}.failed", "message": message})
         raise
     await send({"type": f"{_SHUTDOWN}.complete"})
 

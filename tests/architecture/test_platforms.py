@@ -12,7 +12,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -121,8 +120,15 @@ def test_a_workflow_runs_on_sqlite_where_nothing_of_linux_is_there(tmp_path: Pat
     (tmp_path / "hello.yaml").write_text("name: hello\ntasks:\n  a: {action: core.echo, with: {x: 1}}\n")
     for words in (["run", "hello.yaml", "--database", "sqlite:///detent.db"], ["dev", "--port", "0"]):
         command = [sys.executable, "-m", "tests.architecture.as_on_macos", *words]
-        pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-        with subprocess.Popen(command, cwd=tmp_path, env=environment(tmp_path), **pipes) as process:
+        with subprocess.Popen(
+            command,
+            cwd=tmp_path,
+            env=environment(tmp_path),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        ) as process:
+            assert process.stdout is not None
             try:
                 said = ""
                 while "completed" not in said:
