@@ -139,7 +139,7 @@ def test_the_wheel_of_the_source_distribution_has_everything_and_detent_dev_work
     command = [str(installed(wheel, tmp_path / "venv")), "dev", "--port", "0"]
     given = without_node(HOME=str(tmp_path), PYTHONUNBUFFERED="1", COLUMNS="120")
     with subprocess.Popen(
-        command, cwd=tmp_path, env=given, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        command, cwd=tmp_path, env=given, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as process:
         try:
             dev = Program(process)

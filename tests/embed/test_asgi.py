@@ -300,12 +300,16 @@ async def test_a_wrapped_application_starts_after_detent_and_stops_before_it(tmp
     assert (await get(workflows, "/health/ready")).status == 503
 
 
+def open_cache() -> None:
+    raise OSError("no cache")
+
+
 async def test_a_server_learns_why_detent_or_the_wrapped_application_cannot_start(tmp_path: Path) -> None:
     from starlette.applications import Starlette
 
     @asynccontextmanager
     async def broken(_: Starlette) -> AsyncIterator[None]:
-        raise OSError("no cache")
+        open_cache()
         yield
 
     for app, reason in (
