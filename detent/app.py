@@ -11,7 +11,6 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from secrets import token_urlsafe
-from typing import Final
 
 from detent.auth.caller import Caller
 from detent.catalog.connections import EnvironmentConnections
@@ -29,7 +28,7 @@ from detent.graph.model import StepKind
 from detent.ids import ALERT, new_id, show
 from detent.observe import redact_logs
 from detent.python.registry import registry as python_registry
-from detent.settings import Settings
+from detent.settings import Settings, url_of
 from detent.steps.action_context import ActionContext
 from detent.steps.actions import CORE, Action, load_modules, registry
 from detent.steps.alerts import AlertPort, AlertRequest, RaiseAlert
@@ -49,8 +48,6 @@ from detent.views.feeds import Feeds
 
 Address = tuple[str, int]
 Executors = Mapping[StepKind, StepExecutor]
-
-_EVERY_HOST: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 
 
 @dataclass(slots=True)
@@ -255,13 +252,6 @@ def tuning_of(settings: Settings) -> Tuning:
         poison_delay=settings.poison_delay,
         queues=settings.queues or None,
     )
-
-
-def url_of(address: Address) -> str:
-    """Return the URL of an address, as a browser on this machine would write it."""
-    host, port = address
-    host = _EVERY_HOST.get(host, host)
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 async def _ended(work: asyncio.Task[None]) -> None:

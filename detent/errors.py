@@ -56,10 +56,6 @@ class Problem:
         return f"{self.field}: {self.message}" if self.field else self.message
 
 
-#: Problems of an input that its traceback shows.
-_MOST_NOTES = 20
-
-
 class DetentError(Exception):
     """Something went wrong."""
 
@@ -81,8 +77,6 @@ class InvalidInput(DetentError):
     def __init__(self, message: str | None = None, problems: Iterable[Problem] = ()) -> None:
         super().__init__(message)
         self.problems = tuple(problems)
-        for problem in self.problems[:_MOST_NOTES]:
-            self.add_note(str(problem))  # a traceback shows them
 
 
 class InvalidDefinition(InvalidInput):

@@ -283,6 +283,8 @@ class Settings:
     clock_skew: float = _setting(_seconds(-86400, 86400), 0.0, "seconds added to this machine's clock, for tests")
 
 
+#: Where this machine reaches a server that listens on all of its addresses.
+_EVERY_HOST: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 #: Settings whose name in the environment and the file differs from the name of the field.
 _SPELLED: Final = {"imports": "import"}
 _FLAGS: Final = {"database_url": "database"}
@@ -352,3 +354,10 @@ def _read_file(file: Path) -> dict[str, Any]:
         return tomllib.loads(file.read_text())
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InvalidInput("invalid settings", [Problem(FILE, f"cannot be read: {error}")]) from None
+
+
+def url_of(address: tuple[str, int]) -> str:
+    """Return the URL of an address, as a browser on this machine would write it."""
+    host, port = address
+    host = _EVERY_HOST.get(host, host)
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

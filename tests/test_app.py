@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from detent.app import tuning_of, url_of
+from detent.app import tuning_of
 from detent.errors import InvalidInput
 from detent.process import bind
-from detent.settings import Settings
+from detent.settings import Settings, url_of
 from tests.api.server import Detent, serving
 
 WAIT = "name: waits\ntasks:\n  w: {wait_for_webhook: {timeout: 1h}}\n"

@@ -37,7 +37,7 @@ from detent.api.server.fast_path import respond
 from detent.api.server.listener import listening_for
 from detent.api.server.served_api import ServedApi, open_api
 from detent.auth.first_key import is_needed, make_first_key
-from detent.embed.config import settings_of
+from detent.embed.config import noted, settings_of
 from detent.embed.lifespan import answer_lifespan, entered_lifespan
 from detent.embed.node import load_workflows
 from detent.engine.tuning import Tuning
@@ -97,7 +97,7 @@ def asgi(
     """
     unknown = [Problem(name, "is not a setting of Detent") for name in sorted(set(settings) - set(FIELDS))]
     if unknown:
-        raise InvalidInput("invalid settings", unknown)
+        raise noted(InvalidInput("invalid settings", unknown))
     given = {"database_url": database_url, "base_url": base_url, **settings}
     return MountedApp(_Options(given, tuple(workflows), engine, page, migrate, tuning))
 
@@ -118,7 +118,7 @@ class _Options:
         load_workflows(self.workflows)
         found = settings_of(**self.settings)
         if found.base_url is None:
-            raise InvalidInput("invalid settings", [Problem("base_url", _NEEDS_BASE_URL)])
+            raise noted(InvalidInput("invalid settings", [Problem("base_url", _NEEDS_BASE_URL)]))
         return found
 
 

@@ -26,7 +26,7 @@ def configure(
     given = {"database_url": database_url, **settings}
     unknown = sorted(set(given) - set(FIELDS))
     if unknown:
-        raise InvalidInput("invalid settings", [Problem(name, "is not a setting of Detent") for name in unknown])
+        raise noted(InvalidInput("invalid settings", [Problem(name, "is not a setting of Detent") for name in unknown]))
     load_settings(given, environ=os.environ, folder=Path.cwd())
     _GIVEN.clear()
     _GIVEN.update({name: value for name, value in given.items() if value is not None})
@@ -45,7 +45,17 @@ def settings_of(**more: Any) -> Settings:
     """Return the settings of this process. `more` overrides them."""
     flags = {name: value for name, value in _GIVEN.items() if name not in ("url", "key")}
     flags |= {name: value for name, value in more.items() if value is not None}
-    return load_settings(flags, environ=os.environ, folder=Path.cwd()).settings
+    try:
+        return load_settings(flags, environ=os.environ, folder=Path.cwd()).settings
+    except InvalidInput as error:
+        raise noted(error) from None
+
+
+def noted(error: InvalidInput) -> InvalidInput:
+    """Return the error with its problems as notes: a program shows its user a traceback."""
+    for problem in error.problems:
+        error.add_note(str(problem))
+    return error
 
 
 def server_key() -> str | None:

@@ -264,8 +264,7 @@ class Runner:
             self._forget(write.owned)
 
     def _emit_written(self, write: PendingWrite) -> None:
-        written = write.entries if write.plan.entry is None else (*write.entries, write.plan.entry)
-        for entry in written:
+        for entry in write.entries if write.plan.entry is None else (*write.entries, write.plan.entry):
             emit("entry.written", run=write.run, entry=entry)
             emit_trouble(write.run, entry)
         for step, _ in write.plan.activate:

@@ -9,9 +9,8 @@ import aiohttp
 import pytest
 
 from detent.api.server.listener import listening
-from detent.app import url_of
 from detent.process import bind, run_app
-from detent.settings import Settings
+from detent.settings import Settings, url_of
 from detent.vault.sealing import new_key
 from tests.docs import console
 from tests.docs.curl import SERVER, Session, commands, differences

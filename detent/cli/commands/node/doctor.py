@@ -18,7 +18,6 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from detent.app import url_of
 from detent.auth.caller import local_caller
 from detent.catalog.connections import EnvironmentConnections
 from detent.cli.options import Database, Imports
@@ -28,7 +27,7 @@ from detent.documents.answers import Health, as_json
 from detent.embed.recorded_models import recorded_models
 from detent.errors import DetentError, InvalidInput, StoreInUse
 from detent.instant import SECOND
-from detent.settings import FIELDS, Loaded, Settings, load_settings
+from detent.settings import FIELDS, Loaded, Settings, load_settings, url_of
 from detent.steps.actions import load_modules
 from detent.steps.egress_addresses import parse_rule
 from detent.store.factory import open_store
