@@ -205,7 +205,7 @@ async def test_openapi_and_its_page_name_every_route_and_load_nothing_from_elsew
     for path in document["paths"]:
         assert path in text
     assert "/wh/{token}" in document["paths"]
-    assert set(re.findall(r'(?:href|src|action|url)\s*[=(]\s*"?([^#">)]*)', page.text)) <= {"", "/", "/openapi.json"}
+    assert set(re.findall(r'(?:href|src|action|url)\s*[=(]\s*"?([^#">)]*)', page.text)) <= {"", "./", "openapi.json"}
     assert not re.search("<(script|link|img|iframe|object)|@import", page.text)
     trigger = document["paths"][f"{WORKFLOWS}/{{workflow}}/trigger"]["post"]
     assert "application/json" in trigger["requestBody"]["content"]
