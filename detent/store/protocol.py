@@ -39,6 +39,7 @@ from detent.store.list_rows import (
     TimelineCursor,
     TimelineRow,
 )
+from detent.store.logs.rows import LogStore
 from detent.store.overview_rows import OverviewStore
 from detent.store.rows import (
     CallbackRow,
@@ -575,6 +576,7 @@ class Store(
     OverviewStore,
     LinkStore,
     LetterStore,
+    LogStore,
     CatalogStore,
     KeyStore,
     AuditStore,

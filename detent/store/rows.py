@@ -16,6 +16,7 @@ from detent.run.journal import Entry
 from detent.store.audit import AuditRow
 from detent.store.letters import NewLetter
 from detent.store.links import LinkKey, NewLink
+from detent.store.logs.rows import LogRow
 from detent.store.trigger_rows import NewTrigger
 
 #: The owner of a run that was released without being loaded. No node has this id, so the node that claims the run
@@ -162,6 +163,8 @@ class Flush:
     links: list[NewLink] = field(default_factory=list)
     letters: list[NewLetter] = field(default_factory=list)
     audits: list[tuple[bytes, AuditRow]] = field(default_factory=list)  # of starts: the run, and the row
+    logs: list[LogRow] = field(default_factory=list)
+    dropped_logs: list[bytes] = field(default_factory=list)  # the ids of older rows
 
     def sorted_links(self) -> list[NewLink]:
         """Return the first claim of each resource, in one order for every node, so that two nodes cannot deadlock."""

@@ -228,6 +228,8 @@ class MemoryCommandStore(MemoryTables):
                 self._drop_stored_draft(row.new.workflow, row.new.version)
             self.entries.pop(run, None)
             self.drop_links(run)
+            for log in [log.id for log in self.logs.values() if log.run == run]:
+                del self.logs[log]
             for rows in (self.waits, self.results):
                 for key in [key for key in rows if key[0] == run]:
                     del rows[key]

@@ -19,6 +19,7 @@ from detent.store.memory.credentials import MemoryCredentials
 from detent.store.memory.events import MemoryEvents
 from detent.store.memory.links import MemoryLetters, MemoryLinks
 from detent.store.memory.lists import MemoryLists
+from detent.store.memory.logs import MemoryLogs
 from detent.store.memory.overview import MemoryOverview
 from detent.store.memory.people import MemoryPeople
 from detent.store.memory.rules import MemoryRules
@@ -54,6 +55,7 @@ class MemoryStore(
     MemoryOverview,
     MemoryLinks,
     MemoryLetters,
+    MemoryLogs,
     MemoryCatalog,
     MemoryAudit,
     MemorySecrets,
@@ -146,6 +148,8 @@ class MemoryStore(
             self.add_letter(letter)
         for _, row in flush.audits:
             self.audit_rows.setdefault(row.id, row)
+        if flush.logs or flush.dropped_logs:
+            self.change_logs(flush)
         expired = frozenset(key for key in flush.expiries if self._is_expired(key))
         return Flushed(now, expired, refused, self._claim_links(flush, now) if flush.links else frozenset())
 
@@ -182,6 +186,8 @@ class MemoryStore(
             links=flush.links,
             letters=flush.letters,
             audits=[(run, row) for run, row in flush.audits if run not in refused],
+            logs=flush.logs,
+            dropped_logs=flush.dropped_logs,
         )
         return kept, frozenset(refused)
 

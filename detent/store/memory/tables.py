@@ -16,6 +16,7 @@ from detent.store.events import EventRow
 from detent.store.identity.people import Handshake, PersonRow, SessionRow
 from detent.store.letters import LetterRow, NewLetter
 from detent.store.links import LinkKey, LinkRow
+from detent.store.logs.rows import LogRow
 from detent.store.protocol import Hints
 from detent.store.rows import CallbackState, DraftRow, Favoured, Mail, NewRun, NewVersion, NodeOffer, Receipt
 from detent.store.rule_rows import ActionTemplateRow, AlertRow, EntityRow
@@ -125,6 +126,7 @@ class MemoryTables:
         self.links: dict[LinkKey, LinkRow] = {}
         self.reservations: dict[LinkKey, Reservation] = {}
         self.dead: dict[bytes, LetterRow] = {}
+        self.logs: dict[bytes, LogRow] = {}
         self.api_keys: dict[str, KeyRow] = {}
         self.tenants_by_id = {1: TenantRow(1, "default", TenantStatus.ACTIVE, None, None)}
         self.last_tenant = 1

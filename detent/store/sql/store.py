@@ -13,6 +13,7 @@ from detent.store.sql.events.verbs import EventVerbs
 from detent.store.sql.letter_verbs import LetterVerbs
 from detent.store.sql.link_verbs import LinkVerbs
 from detent.store.sql.list_verbs import ListVerbs
+from detent.store.sql.logs.verbs import LogVerbs
 from detent.store.sql.overview_verbs import OverviewVerbs
 from detent.store.sql.rule_verbs import ActionTemplateVerbs, AlertVerbs, EntityVerbs, LayoutVerbs
 from detent.store.sql.template_verbs import TemplateVerbs
@@ -52,6 +53,7 @@ class SqlStore:
         catalog = CatalogVerbs(access)
         links = LinkVerbs(access)
         letters = LetterVerbs(access)
+        logs = LogVerbs(access)
         keys = KeyVerbs(access)
         audit = AuditVerbs(access)
         secrets = SecretVerbs(access)
@@ -220,6 +222,9 @@ class SqlStore:
         self.settle_letter = letters.settle_letter
         self.drop_letters = letters.drop_letters
         self.prune_letters = letters.prune_letters
+
+        self.log_rows = logs.log_rows
+        self.prune_logs = logs.prune_logs
 
         self.auth_stamp = keys.auth_stamp
         self.add_key = keys.add_key

@@ -19,6 +19,7 @@ from detent.run.journal import Entry
 from detent.store.audit import AuditRow
 from detent.store.letters import NewLetter
 from detent.store.links import LinkKey, NewLink
+from detent.store.logs.rows import LogRow
 from detent.store.rows import FORWARDED, End, Flush, NewRun, Park, StartCheck
 from detent.store.sql.compiler import in_order, successors
 
@@ -116,6 +117,7 @@ _LETTER: Final = (
     " attempts, last_error, at, state)"
 )
 _AUDIT: Final = f"insert into audit ({', '.join(AuditRow._fields)})"
+_LOG: Final = "insert into step_log (id, tenant, run, kind, step, attempt, first, size, data)"
 _INBOX: Final = "insert into inbox (tenant, run, kind, step, data, source, source_seq, at)"
 
 #: A start whose key is in a unique index already is left out. If the run itself exists, that is an error (`epoch`
@@ -254,6 +256,11 @@ class Packet:
             statements.append(f"{_LETTER} values ({'),('.join(map(_letter, flush.letters))}){_THERE.format('reason')}")
         for run, row in flush.audits:
             statements.append(audit_insert(row, self._if_started(run) or "from dual"))
+        if flush.logs:
+            statements.append(f"{_LOG} values ({'),('.join(map(_log, flush.logs))}){_THERE.format('step_log.first')}")
+        if flush.dropped_logs:
+            gone = listed(flush.dropped_logs)
+            statements.append(f"delete s from step_log s force index (primary) where s.id in ({gone})")
         if flush.links:
             # Each statement sees what was committed before it. So the look finds a claim that the insert waited for.
             links = flush.sorted_links()
@@ -461,6 +468,10 @@ def _link(link: NewLink) -> str:
 def _link_place(key: LinkKey) -> str:
     tenant, system, type_, id_ = key
     return f'tenant = {tenant:d} and "system" = {quote(system)} and type = {quote(type_)} and id = {quote(id_)}'
+
+
+def _log(row: LogRow) -> str:
+    return f"{listed(row[:-1])},{data(row.data)}"
 
 
 def _letter(letter: NewLetter) -> str:

@@ -154,12 +154,17 @@ where table_schema = database() and table_name = {table}"""
 #: Rewriting a table is worth it when at least this much, and at least half of its file, is free.
 WORTH: Final = 8 << 20
 #: The tables that retention prunes. The journal is by far the largest.
-PRUNED: Final = ("journal", "run", "callback", "inbox", "kept", "firing")
+PRUNED: Final = ("journal", "run", "callback", "inbox", "kept", "firing", "step_log")
 _BELONGING: Final = (
-    *((table, "run") for table in ("journal", "callback", "inbox", "kept", "link", "reservation")),
+    *((table, "run") for table in ("journal", "callback", "inbox", "kept", "link", "reservation", "step_log")),
     ("run", "id"),
 )
-_BY_RUN: Final = {"inbox": "inbox_run", "link": "link_run", "reservation": "reservation_run"}
+_BY_RUN: Final = {
+    "inbox": "inbox_run",
+    "link": "link_run",
+    "reservation": "reservation_run",
+    "step_log": "step_log_run",
+}
 
 
 class MysqlMaintenance(SharedMaintenance):

@@ -15,6 +15,7 @@ from typing import Any, Final
 from detent.run.journal import Entry
 from detent.store.letters import NewLetter
 from detent.store.links import NewLink
+from detent.store.logs.rows import LogRow
 from detent.store.rows import Activation, CallbackState, End, Flush, NewCallback, NewRun, Park
 from detent.store.sql.compiler import checking, in_order, once_and_again, read_sql
 
@@ -45,6 +46,7 @@ def _parts() -> dict[str, str]:
 _ALL: Final = _parts()
 _STARTS: Final = {False: ("started",), True: ("checked", "refused")}
 _ENDS: Final = ("ended", "closed", "dropped")
+_LOGS: Final = ("logged", "unlogged")
 _REST: Final = ("awaited", "activated", "lapsed", "parked", *_ENDS, "posted", "consumed", "known")
 
 
@@ -66,9 +68,11 @@ FLUSH: Final = _of(*_STARTS[False], "written", *_REST, answer=_FENCED + _EXPIRED
 CHECKED_FLUSH: Final = _of(*_STARTS[True], "written", *_REST, answer=_FENCED + _REFUSED + _EXPIRED, checked=True)
 #: Entries, and claims of links.
 LINKED: Final = _of("written", "linked", answer=_FENCED + _LINKED)
-#: Everything, with claims of links, dead letters and rows of the audit.
+#: Starts, entries and ends, with rows of step logs.
+LOGGED: Final = _of(*_STARTS[False], "written", *_ENDS, *_LOGS)
+#: Everything, with claims of links, dead letters, rows of the audit and of step logs.
 MORE: Final = _of(
-    *_STARTS[False], "written", *_REST, "linked", "lettered", "audited", answer=_FENCED + _EXPIRED + _LINKED
+    *_STARTS[False], "written", *_REST, "linked", "lettered", "audited", *_LOGS, answer=_FENCED + _EXPIRED + _LINKED
 )
 CHECKED_MORE: Final = _of(
     *_STARTS[True],
@@ -77,6 +81,7 @@ CHECKED_MORE: Final = _of(
     "linked",
     "lettered",
     "audited",
+    *_LOGS,
     answer=_FENCED + _REFUSED + _EXPIRED + _LINKED,
     checked=True,
 )
@@ -94,7 +99,17 @@ _FIRST: Final = 1  # the generation of a run that its starting node owns
 
 def is_usual(flush: Flush) -> bool:
     """Return whether the flush has only starts, entries and ends."""
-    return is_plain(flush) and not flush.links and not flush.letters and not flush.audits
+    return is_plain(flush) and not has_more(flush) and not has_logs(flush)
+
+
+def has_logs(flush: Flush) -> bool:
+    """Return whether the flush writes or drops rows of step logs."""
+    return bool(flush.logs or flush.dropped_logs)
+
+
+def has_more(flush: Flush) -> bool:
+    """Return whether the flush has what few flushes have: claims of links, dead letters or rows of the audit."""
+    return bool(flush.links or flush.letters or flush.audits)
 
 
 def is_plain(flush: Flush) -> bool:
@@ -111,7 +126,8 @@ def only_entries(flush: Flush) -> bool:
 
 def only_linked(flush: Flush) -> bool:
     """Return whether the flush has only journal entries and claims of links."""
-    return bool(flush.links) and not (flush.starts or flush.ends or flush.letters or flush.audits) and is_plain(flush)
+    others = flush.starts or flush.ends or flush.letters or flush.audits or has_logs(flush)
+    return bool(flush.links) and not others and is_plain(flush)
 
 
 def entry_columns(entries: Sequence[Entry]) -> Columns:
@@ -272,7 +288,18 @@ def more_columns(flush: Flush, *, again: bool, checked: bool) -> Columns:
         *_link_columns(flush.sorted_links()),
         *_letter_columns(flush.letters),
         *_columns([(run, *row) for run, row in flush.audits], 14),
+        *_log_columns(flush),
     ]
+
+
+def logged_columns(flush: Flush) -> Columns:
+    """Return the arrays of a flush with starts, entries, ends and rows of step logs."""
+    return [*usual_columns(flush), *_log_columns(flush)]
+
+
+def _log_columns(flush: Flush) -> Columns:
+    rows = [(*row[:-1], _text(row.data)) for row in flush.logs]
+    return [*_columns(rows, len(LogRow._fields)), list(flush.dropped_logs)]
 
 
 def _link_columns(links: Sequence[NewLink]) -> Columns:

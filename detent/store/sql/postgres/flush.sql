@@ -210,3 +210,18 @@ lettered as (
        as t(id, tenant, kind, workflow, run, step, source, trigger, reason, message, payload, attempts, last_error)
   on conflict (id) do nothing
 )
+
+-- part logged
+logged as (
+  insert into step_log (id, tenant, run, kind, step, attempt, first, size, data)
+  select t.*
+  from fence, unnest($?::uuid[], $?::int[], $?::uuid[], $?::text[], $?::text[], $?::int[], $?::int[], $?::int[],
+                     $?::text[])
+       as t(id, tenant, run, kind, step, attempt, first, size, data)
+  on conflict (id) do nothing
+)
+
+-- part unlogged
+unlogged as (
+  delete from step_log s using fence where s.id = any($?::uuid[])
+)

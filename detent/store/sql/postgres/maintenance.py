@@ -99,6 +99,7 @@ mail as (delete from inbox i using old where i.run = old.id),
 results as (delete from kept k using old where k.run = old.id),
 resources as (delete from link l using old where l.run = old.id),
 reserved as (delete from reservation r using old where r.run = old.id),
+logged as (delete from step_log s using old where s.run = old.id),
 gone as (delete from run r using old where r.id = old.id returning r.workflow, r.version)
 select (select count(*) from gone), (select count(*) from found), last.ended_at, last.id,
   (select array_agg(workflow) from gone where version < 0), (select array_agg(version) from gone where version < 0)
@@ -188,7 +189,7 @@ class PostgresMaintenance(SharedMaintenance):
 
         async def work(connection: Connection) -> int:
             await connection.execute("set statement_timeout = 0")
-            await connection.execute("vacuum run, inbox, callback")
+            await connection.execute("vacuum run, inbox, callback, step_log")
             now = await connection.fetchval("select clock_timestamp()")
             there = await partitions.existing(connection)
             first = min((name for name in there if name[-8:].isdigit()), default=None)

@@ -35,12 +35,17 @@ from detent.store.sql.postgres.flush import (
     CHECKED_USUAL,
     FLUSH,
     LINKED,
+    LOGGED,
     MORE,
     USUAL,
     entry_columns,
     flush_columns,
+    has_logs,
+    has_more,
+    is_plain,
     is_usual,
     linked_columns,
+    logged_columns,
     more_columns,
     only_entries,
     only_linked,
@@ -191,7 +196,9 @@ class PostgresNodes(SharedNodeVerbs):
         checked = is_checked(flush)
         if is_usual(flush):
             statement, columns = (CHECKED_USUAL if checked else USUAL), usual_columns(flush, checked=checked)
-        elif flush.links or flush.letters or flush.audits:
+        elif not checked and is_plain(flush) and not has_more(flush):
+            statement, columns = LOGGED, logged_columns(flush)
+        elif has_more(flush) or has_logs(flush):
             statement = CHECKED_MORE if checked else MORE
             columns = more_columns(flush, again=again, checked=checked)
         else:

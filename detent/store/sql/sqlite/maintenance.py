@@ -72,7 +72,7 @@ from run r indexed by run_tenant
 where r.tenant = :tenant and r.id > :id and r.id < :below and r.ended_at < :before
 order by r.id limit :size"""
 BELONGING: Final = (
-    *((table, "run") for table in ("journal", "callback", "inbox", "kept", "link", "reservation")),
+    *((table, "run") for table in ("journal", "callback", "inbox", "kept", "link", "reservation", "step_log")),
     ("run", "id"),
 )
 #: `cross join` and `indexed by`: without statistics SQLite would follow the order and read every run.

@@ -167,6 +167,8 @@ LETTER: Final = f"""
 insert into dead_letter (id, tenant, kind, workflow, run, step, source, "trigger", reason, message, payload, attempts,
                          last_error, at, state)
 values ({", ".join("?" * 14)}, 'open') on conflict (id) do nothing"""
+LOG: Final = f"insert into step_log values ({', '.join('?' * 9)}) on conflict (id) do nothing"
+DROP_LOG: Final = "delete from step_log where id = ?"
 FLUSH: Final = f"insert into flush values ({', '.join('?' * 15)})"
 CLAIM: Final = read_sql(__package__, "claim.sql")
 TAKE: Final = """
@@ -276,6 +278,8 @@ class SqliteNodes(SharedNodeVerbs):
         continued = [_forwarding(node, epoch, one) for one in flush.continued()] if flush.ends else []
         links = _link_arguments(flush.sorted_links(), now) if flush.links else None
         letters = _letter_arguments(flush.letters, now)
+        logs = [(*row[:-1], str(row.data, "utf-8")) for row in flush.logs]
+        has_more = bool(links or letters or flush.audits or logs or flush.dropped_logs)
 
         def work(db: sqlite3.Connection) -> Flushed | None:
             try:
@@ -291,13 +295,17 @@ class SqliteNodes(SharedNodeVerbs):
             for run, row in flush.audits:
                 if run not in refused:
                     add_audit(db, row)
+            if logs:
+                db.executemany(LOG, logs)
+            if flush.dropped_logs:
+                db.executemany(DROP_LOG, [(id_,) for id_ in flush.dropped_logs])
             if links is None:
                 return Flushed(now, expired, refused)
             linked = [(row[:4], row[4]) for row in db.execute(LINK, links).fetchall()]
             return Flushed(now, expired, refused, flush.unlinked(linked))
 
         if not successor_starts and not continued:
-            return await self._access.write((lambda db: _whole(db, work)) if links or letters or flush.audits else work)
+            return await self._access.write((lambda db: _whole(db, work)) if has_more else work)
 
         def forwarding(db: sqlite3.Connection) -> Flushed | None:
             db.executemany(FORWARD, continued)

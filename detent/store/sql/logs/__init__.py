@@ -1,0 +1,1 @@
+"""Step logs on a SQL database: their table and their verbs."""
