@@ -36,6 +36,7 @@ from detent.steps.connectors.shipped import offer_shipped
 from detent.steps.protocol import StepExecutor
 from detent.steps.templates.action import DocumentRequest, Render, RenderedDocument, TemplatePort
 from detent.steps.templates.renderer import Renderer
+from detent.steps.logs.attempt_log import LEVELS, OFF
 from detent.store.factory import open_store
 from detent.store.protocol import Store
 from detent.store.url import is_shared
@@ -127,7 +128,7 @@ async def build_app(
         stack.push_async_callback(triggers.entities.close)
         app = App(settings, store, engine, commands, triggers, feeds, clock, base_url, local_url)
         stack.push_async_callback(app.drain)
-        spans = settings.dead_letter_retention, settings.alert_retention, settings.audit_retention
+        spans = settings.dead_letter_retention, settings.alert_retention, settings.audit_retention, settings.step_log_retention
         start_background(Retention(store, clock, settings.retention, *spans, tenants=tenants), stack)
         yield app
 
@@ -251,6 +252,7 @@ def tuning_of(settings: Settings) -> Tuning:
         poison_after=settings.poison_attempts,
         poison_delay=settings.poison_delay,
         queues=settings.queues or None,
+        log_level=LEVELS.get(settings.step_logs, OFF),
     )
 
 

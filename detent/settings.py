@@ -271,6 +271,14 @@ class Settings:
     retention: tuple[tuple[str, int], ...] = _setting(
         _retention, (), "how long ended runs are stored, such as completed=30d,failed=90d; by default for ever"
     )
+    step_logs: str = _setting(
+        _choice("debug", "info", "warning", "error", "off"),
+        "info",
+        "the lowest level of the lines of steps that are stored: debug, info, warning, error or off",
+    )
+    step_log_retention: int = _setting(
+        _span, 30 * 86_400, "how long the lines of steps are stored, in seconds or as 30d; never longer than their run"
+    )
     dead_letter_retention: int = _setting(_span, 90 * 86_400, "how long dead letters are stored, in seconds or as 90d")
     alert_retention: int = _setting(_span, 90 * 86_400, "how long resolved alerts are stored, in seconds or as 90d")
     outbox_urls: tuple[str, ...] = _setting(

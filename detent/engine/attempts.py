@@ -18,15 +18,18 @@ from detent.engine.children.family import Children, StepChild
 from detent.engine.children.maps import MapWork
 from detent.engine.context import Executors
 from detent.engine.owned_run import OwnedRun
+from detent.engine.records.logs import StepLogs
 from detent.errors import CannotOpen, NoEncryptionKey
 from detent.observe.failpoints import reach
 from detent.planner.calls import build_view, make_call
 from detent.run.call import FunctionPort, RunView, StepCall
 from detent.run.outcomes import Done, Fail, Finish, Outcome, Skip
 from detent.run.plan import StartAttempt
+from detent.steps.logs.attempt_log import AttemptLog, current_log
 from detent.steps.protocol import Needs, StepExecutor
-from detent.steps.secret_calls import redacted, run_with_secrets, sealed_outcome, without_fetched
+from detent.steps.secret_calls import fetched_texts, redacted, run_with_secrets, sealed_outcome, without_fetched
 from detent.steps.user_code import failure_of, run_on_loop
+from detent.vault.redaction import Redactor
 
 Work = Coroutine[Any, Any, Outcome]
 
@@ -49,12 +52,14 @@ class Attempts:
         port_of: Callable[[OwnedRun], FunctionPort],
         unlock: Callable[[OwnedRun], None],
         children: Children,
+        logs: StepLogs,
     ) -> None:
         self._clock, self._slots, self._executors = clock, slots, executors.kinds
         self._secrets, self._redactors = executors.secrets, executors.secrets.redactors
         self._may_begin, self._has_room, self._ended = may_begin, has_room, ended
         self._port_of, self._unlock, self._children = port_of, unlock, children
         self._maps = MapWork(children)
+        self._logs = logs
         self._waiting: dict[OwnedRun, deque[StartAttempt]] = {}
         self.in_flight = 0
 
@@ -128,13 +133,26 @@ class Attempts:
             return
         reach("before_effect")
         names = prepared.steps[step].secrets
-        work = run_with_secrets(self._secrets, executor, call, names) if names else _ask(executor, call)
-        # Check for a coroutine first: it is the common case and the cheap check. `Outcome` is a union of classes.
-        if not isinstance(work, CoroutineType) and isinstance(work, Outcome):
-            self._report(run, step, number, work, begun)
-            return
-        timeout = None if needs.has_own_limit else call.timeout
-        self._launch(run, step, number, work, timeout, begun, is_locking=needs.has_row_lock, over=over)
+        log = AttemptLog(self._logs, run.id, call.tenant, call.step, number)
+        if prepared.is_sensitive:
+            self._shield(log, run, step)
+        token = current_log.set(log)
+        try:
+            work = run_with_secrets(self._secrets, executor, call, names) if names else _ask(executor, call)
+            # Check for a coroutine first: it is the common case and the cheap check. `Outcome` is a union of classes.
+            if isinstance(work, CoroutineType) or not isinstance(work, Outcome):
+                timeout = None if needs.has_own_limit else call.timeout
+                self._launch(run, step, number, work, timeout, begun, is_locking=needs.has_row_lock, over=over, log=log)
+                return
+        finally:
+            current_log.reset(token)
+        log.end()
+        self._report(run, step, number, work, begun)
+
+    def _shield(self, log: AttemptLog, run: OwnedRun, step: int) -> None:
+        """Keep the results of sensitive steps out of a log. The step itself logs nothing that is stored."""
+        log.is_muted = run.prepared.steps[step].sensitive
+        log.texts = lambda: Redactor(fetched_texts(_fetched(run, None))).json
 
     def _launch(
         self,
@@ -147,13 +165,14 @@ class Attempts:
         *,
         is_locking: bool = False,
         over: Callable[[], None] | None,
+        log: AttemptLog | None = None,
     ) -> None:
         self.in_flight += 1
         if is_locking:
             run.locks += 1
         attempt = asyncio.get_running_loop().create_task(run_attempt(work, timeout))
         run.attempts[step] = attempt
-        attempt.add_done_callback(lambda done: self._done(done, run, step, number, work, begun, is_locking, over))
+        attempt.add_done_callback(lambda done: self._done(done, run, step, number, work, begun, is_locking, over, log))
 
     def _view(self, run: OwnedRun, step: int, needs: Needs) -> RunView:
         if needs.has_port or needs.has_child:
@@ -174,9 +193,12 @@ class Attempts:
         begun: float,
         is_locking: bool,
         over: Callable[[], None] | None,
+        log: AttemptLog | None,
     ) -> None:
         # This is not in the task itself: a task that is cancelled before it begins never runs any of its code.
         self.in_flight -= 1
+        if log is not None:
+            log.end()
         if run.moved_as is not None:
             run, step = run.current(step)
         is_wanted = run.attempts.get(step) is attempt

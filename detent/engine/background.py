@@ -19,6 +19,7 @@ from detent.run.journal import family_in
 from detent.store.audit import AuditStore
 from detent.store.auth import KeyStore
 from detent.store.letters import LetterStore
+from detent.store.logs.rows import LogStore
 from detent.store.protocol import CommandStore, Hints, MaintenanceStore, NodeStore, Store
 from detent.store.rows import NO_ID, MessageKind
 from detent.store.rule_protocol import AlertStore
@@ -95,14 +96,14 @@ _DAY: Final = 86_400
 COMPACT_INTERVAL: Final = 3600.0
 
 
-class RetentionStore(MaintenanceStore, LetterStore, AlertStore, AuditStore, Protocol):
+class RetentionStore(MaintenanceStore, LetterStore, AlertStore, AuditStore, LogStore, Protocol):
     """The verbs that retention needs."""
 
 
 class Retention:
     """The poller that deletes old runs, dead letters and resolved alerts. `keep` has pairs of (status, seconds that
-    such runs are stored), `letters`, `alerts` and `audits` are how many seconds dead letters, resolved alerts and
-    rows of the audit are stored. `tenants` has the tenants whose runs are stored for another number of days.
+    such runs are stored), `letters`, `alerts`, `audits` and `logs` are how many seconds dead letters, resolved alerts,
+    rows of the audit and lines of steps are stored. `tenants` has the tenants whose runs are stored for another number of days.
 
     Without such numbers it deletes no run, and calls `tidy` of the store.
     """
@@ -117,6 +118,7 @@ class Retention:
         letters: int | None = None,
         alerts: int | None = None,
         audits: int | None = None,
+        logs: int | None = None,
         *,
         tenants: TenantRegistry = UNCONFINED,
     ) -> None:
@@ -124,11 +126,15 @@ class Retention:
         self._store, self._clock, self._keep, self._letters = store, clock, tuple(keep), letters
         self._alerts = alerts
         self._audits = audits
+        self._logs = logs
         self._deleted = 0  # runs, since the last compaction
         self._compacted: float | None = None
 
     async def poll(self) -> float:
         now = await self._store.now()
+        # First: a log is the largest part of a run, and the least needed.
+        if self._logs is not None and await self._store.prune_logs(before=now - micros(self._logs), limit=BATCH) == BATCH:
+            return PAUSE
         own = self._tenants.retentions()
         spared = [tenant for tenant, _ in own]
         for status, seconds in self._keep:

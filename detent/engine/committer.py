@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from detent.clock import DatabaseTime
+from detent.engine.records.logs import StepLogs
 from detent.engine.records.seals import Sealer
 from detent.engine.tuning import Tuning
 from detent.engine.write import PendingWrite
@@ -296,6 +297,8 @@ class Committer:
         self._durable, self._refused = durable, refused
         #: Adds seals to the ends of runs. Most nodes have none.
         self.sealer: Sealer | None = None
+        #: Rows of step logs that wait for a flush.
+        self.logs: StepLogs | None = None
         self._queue = WriteQueue()
         self._contended = ContendedStarts(time)
         self._wake = asyncio.Event()
@@ -353,7 +356,11 @@ class Committer:
         return not self.is_unsure and self.epoch == epoch
 
     def is_idle(self) -> bool:
-        return not self._queue and not self._contended and not self._sent
+        return not self._queue and not self._contended and not self._sent and not self.logs
+
+    def wake(self) -> None:
+        """Flush the rows of step logs that wait."""
+        self._wake.set()
 
     async def work(self) -> None:
         """Flush queued writes forever. Raise Fenced when this node was removed."""
@@ -361,9 +368,9 @@ class Committer:
         while True:
             await self._wake.wait()
             self._wake.clear()
-            while self._queue or self._contended or self.is_unsure:
+            while self._queue or self._contended or self.is_unsure or self.logs:
                 self._sent = True
-                if self._queue:
+                if self._queue or self.logs:
                     await self._commit(
                         self._contended.without_known(self._queue.take(tuning.flush_rows, tuning.flush_bytes))
                     )
@@ -385,9 +392,11 @@ class Committer:
     async def _commit(self, batch: list[PendingWrite], *, again: bool = False, patience: float | None = None) -> None:
         """Write a batch and report it as durable. With `patience`, raise _Locked if another transaction blocks it for
         longer."""
-        if not batch:
+        if not batch and not self.logs:
             return
         flush = Flush()
+        if self.logs:
+            flush.logs, flush.dropped_logs = self.logs.take(self._tuning.flush_bytes)
         for write in batch:
             write.add_to(flush)
         reach("before_flush")
@@ -399,14 +408,20 @@ class Committer:
         try:
             flushed = await self._send(flush, again=again, patience=patience)
         except _Overdue:
+            self._put_back_logs(flush)
             starts = {write.run for write in batch if write.start is not None}
             self._refuse([write for write in batch if write.run in starts])
             await self._commit([write for write in batch if write.run not in starts])
             return
         except _Refused as refused:
-            await self._bisect(batch, refused)
+            if flush.logs and self.logs is not None:
+                self.logs.lose(flush.logs, refused.error.message)
+                await self._commit(batch, again=refused.again, patience=patience)
+            else:
+                await self._bisect(batch, refused)
             return
         except _Locked as locked:
+            self._put_back_logs(flush)
             if patience is not None:
                 raise
             await self._commit(self._contended.defer(batch, again=locked.again), again=locked.again)
@@ -422,6 +437,10 @@ class Committer:
         self._time.heard(flushed.now)
         emit("flush.sent", rows=len(flush.entries) + len(flush.starts) + len(flush.ends) + len(flush.parks))
         self._durable(batch, flushed)
+
+    def _put_back_logs(self, flush: Flush) -> None:
+        if self.logs is not None and (flush.logs or flush.dropped_logs):
+            self.logs.put_back(flush.logs, flush.dropped_logs)
 
     async def _commit_contended(self) -> None:
         group = self._contended.next()

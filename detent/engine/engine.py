@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import traceback
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final
 
 from detent.clock import Clock, DatabaseTime
@@ -20,12 +20,17 @@ from detent.graph.model import StepKind
 from detent.ids import NewId
 from detent.observe import emit
 from detent.steps.child_step import ChildExecutor
+from detent.steps.logs.attempt_log import hear_logging
 from detent.steps.protocol import StepExecutor
 from detent.store.protocol import Hints, Store
 from detent.vault.sealing import Vault
 from detent.vault.secrets import SecretOpener
 
 AFTER_LOSS: Final = 0.2
+
+
+def _nothing_heard() -> None:
+    """Do nothing: the engine was not started."""
 
 
 class Engine:
@@ -77,6 +82,7 @@ class Engine:
         self._node: Node | None = None
         self._serving: asyncio.Task[None] | None = None
         self._is_stopping = False
+        self._unhear: Callable[[], None] = _nothing_heard
         self._outage: str | None = None  # why no new node could be registered
 
     @property
@@ -106,6 +112,7 @@ class Engine:
     async def start(self) -> None:
         """Register the first node and begin to work. Raise StoreError if the store cannot be reached."""
         node = await self._register(None)
+        self._unhear = hear_logging()
         self._serving = asyncio.get_running_loop().create_task(self._serve(node))
 
     async def stop(self) -> None:
@@ -118,6 +125,7 @@ class Engine:
             await asyncio.gather(self._serving, return_exceptions=True)
         if node is not None:
             await self._retire(node.id)
+        self._unhear()
         for executor in self._executors.values():
             await executor.close()
         emit("engine.stopped")

@@ -17,6 +17,7 @@ from detent.engine.committer import Committer, Fenced
 from detent.engine.context import NodeContext
 from detent.engine.inbox import Mailbox
 from detent.engine.records.links import LinkOwners
+from detent.engine.records.logs import StepLogs
 from detent.engine.records.seals import Sealer
 from detent.engine.runner import Runner
 from detent.engine.write import PendingWrite
@@ -40,6 +41,13 @@ class Node:
         self.id = id_
         self._clock, self._tuning = context.clock, tuning
         self._heartbeat = store.heartbeat(id_, ttl=tuning.lease, interval=tuning.beat)
+        self._logs = StepLogs(
+            time=time,
+            new_id=context.children.new_id,
+            level=tuning.log_level,
+            redactors=context.executors.secrets.redactors,
+            wake=lambda: self.committer.wake(),
+        )
         self.runner = Runner(
             clock=self._clock,
             time=time,
@@ -47,10 +55,12 @@ class Node:
             executors=context.executors,
             may_act=self.is_sure,
             children=context.children,
+            logs=self._logs,
         )
         self.committer = Committer(
             store, id_, epoch, time=time, tuning=tuning, durable=self._durable, refused=self.runner.refused
         )
+        self.committer.logs = self._logs
         if context.seal_key is not None:
             self.committer.sealer = Sealer(store, context.seal_key)
         self.runner.committer = self.committer
@@ -114,6 +124,7 @@ class Node:
             raise Fenced from None
         finally:
             self.runner.drop_all()
+            self._logs.close()
             self.committer.give_up(Unavailable("the node of this engine has stopped; try again"))
             for write, flushed in self._followed:
                 if write.done is not None and not write.done.done():

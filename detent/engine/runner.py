@@ -30,6 +30,7 @@ from detent.engine.functions import Functions, carried, continuation, timed_out
 from detent.engine.owned_run import EndWaiters, Locks, OwnedRun, Placement, queue_and_priority
 from detent.engine.records.letters import poison_letters
 from detent.engine.records.links import LinkClaim, LinkClaims
+from detent.engine.records.logs import StepLogs
 from detent.engine.release import RunRelease, VersionMoves
 from detent.engine.suspect_lane import SuspectLane
 from detent.engine.timers import Timers
@@ -79,6 +80,7 @@ class Runner:
         executors: Executors,
         may_act: Callable[[], bool],
         children: Children,
+        logs: StepLogs,
     ) -> None:
         self._time, self._tuning, self._may_act = time, tuning, may_act
         self._timers = Timers(time, self._look_at)
@@ -99,6 +101,7 @@ class Runner:
             port_of=self._functions.port,
             unlock=self._locks.give_back,
             children=children,
+            logs=logs,
         )
         self.awaited = EndWaiters()
         self.owned: dict[bytes, OwnedRun] = {}

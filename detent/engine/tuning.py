@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 
 
@@ -28,6 +29,7 @@ class Tuning:
     queue_bytes: int = 64_000_000  # size of the write queue above which starts are refused
     poison_after: int = 5  # strikes after which a step is given up
     poison_delay: float = 300.0  # the longest delay before an attempt of a suspect run
+    log_level: int = logging.INFO  # the lowest level of the lines of steps that are stored
     queues: tuple[str, ...] | None = None  # None: every queue
 
     @property

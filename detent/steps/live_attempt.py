@@ -23,11 +23,14 @@ from detent.steps.action_context import HEARTBEAT, ActionContext, context_of
 from detent.steps.credentials.action_connections import HostBinding, LentConnection
 from detent.steps.http.client import ActionServices, GuardedHttp
 from detent.steps.links import Links, Reservations
+from detent.steps.logs.attempt_log import LEVELS, current_log
 from detent.steps.results import outcome_of_error
 from detent.steps.secret_calls import CodeSecrets, redacted
 from detent.steps.user_code import TimeLimit, failure_of, is_cancelled
 from detent.vault.redaction import Redactor
 
+#: The name of what actions log, as other lines have the name of their logger.
+_LOGGER: Final = "detent.action"
 _OFF_LOOP: Final = "context.http is for `async def` actions; a plain function uses context.connect"
 
 
@@ -66,6 +69,7 @@ class LiveAttempt:
         self._is_over = False
         self._lent: tuple[LentConnection, ...] = ()
         self._is_waiting = is_waiting
+        self._log = current_log.get()
         self.context: ActionContext | None = context_of(call, self, reservations) if has_context else None
 
     @property
@@ -146,12 +150,16 @@ class LiveAttempt:
     def log(self, level: str, message: str, facts: dict[str, Any]) -> None:
         for redactor in self._redactors():
             message, facts = redactor.text(message), redactor.value(facts)
+        if self._log is not None:
+            self._log.write(LEVELS[level], _LOGGER, message, facts)
         said = {**self._where, "level": level, "message": message, "facts": facts}
         self._on_loop(lambda: emit("action.logged", **said))
 
     def progress(self, fraction: float, text: str) -> None:
         for redactor in self._redactors():
             text = redactor.text(text)
+        if self._log is not None:
+            self._log.progress(fraction, text)
         said = {**self._where, "fraction": fraction, "text": text}
         self._on_loop(lambda: emit("step.progress", **said))
 

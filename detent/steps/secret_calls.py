@@ -139,9 +139,14 @@ def without_fetched(outcome: Outcome, fetched: Iterable[bytes]) -> Outcome:
     sensitive one may have ordinary words in it, too."""
     if not isinstance(outcome, Fail | Skip | Reattempt | Cancel | Pause) or outcome.error is None:
         return outcome
-    texts = {text for result in fetched for text in _texts(msgspec.json.decode(result))}
-    redactor = Redactor(sorted(texts, key=len, reverse=True)[:_MOST_TEXTS])
+    redactor = Redactor(fetched_texts(fetched))
     return msgspec.structs.replace(outcome, error=redacted_error(outcome.error, redactor))
+
+
+def fetched_texts(fetched: Iterable[bytes]) -> list[str]:
+    """Return the texts of results of sensitive steps that can be redacted, the longest ones."""
+    texts = {text for result in fetched for text in _texts(msgspec.json.decode(result))}
+    return sorted(texts, key=len, reverse=True)[:_MOST_TEXTS]
 
 
 def _texts(value: Any) -> Iterable[str]:

@@ -28,7 +28,6 @@ async def test_rows_go_with_a_flush_and_are_read_in_order_by_step_and_attempt(st
     assert await node.flush(logs=[third, other], starts=[start(request_id="r1")])
     assert await store.log_rows(1, run, limit=9) == [first, second, third]
     assert await store.log_rows(1, run, limit=1, after=first.id) == [second]
-    assert await store.log_rows(1, run, limit=2, newest=True) == [second, third]
     assert await store.log_rows(1, run, limit=9, step="charge", attempt=2) == [second]
     assert await store.log_rows(1, run, limit=9, kind=LogKind.PROGRESS) == [progress]
     assert await store.log_rows(2, run, limit=9) == [other]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-import traceback
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, Final
@@ -13,7 +11,6 @@ import msgspec
 from detent.graph.model import Ending
 from detent.ids import RUN, show
 from detent.instant import Instant, as_datetime
-from detent.observe import cleaners
 from detent.python.classes.compiled import CompiledClass, CompiledStep
 from detent.python.classes.drift import left_state
 from detent.python.classes.state import encode_result
@@ -25,23 +22,6 @@ from detent.steps.secret_calls import CodeSecrets
 from detent.steps.user_code import CommitGuard, error_message
 from detent.values.nearest import nearest
 
-log: Final = logging.getLogger("detent.workflow")
-
-
-def _redact(record: logging.LogRecord) -> bool:
-    """Replace the values of secrets in a record. Handlers get its message as one text then."""
-    for clean in cleaners:
-        message = record.getMessage()
-        if (shown := clean(message)) != message:
-            record.msg, record.args = shown, ()
-        if record.exc_info and record.exc_info[0] is not None:
-            traced = "".join(traceback.format_exception(*record.exc_info))
-            if (shown := clean(traced)) != traced:
-                record.exc_info, record.exc_text = None, shown.rstrip("\n")
-    return True
-
-
-log.addFilter(_redact)
 _UNREAD: Final = object()
 _decode: Final = msgspec.json.Decoder().decode
 
@@ -161,11 +141,3 @@ class Results(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
-
-
-class RunLog(logging.LoggerAdapter[logging.Logger]):
-    """Adds the run, step and attempt to every record."""
-
-    def process(self, msg: Any, kwargs: Any) -> tuple[Any, Any]:
-        kwargs["extra"] = {**(self.extra or {}), **(kwargs.get("extra") or {})}
-        return msg, kwargs

@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn, TypeVar
 
 from detent.errors import InvalidDefinition, InvalidInput
 from detent.graph.check import check
-from detent.python.classes.attempt import ClassAttempt, Results, RunLog, log
+from detent.python.classes.attempt import ClassAttempt, Results
 from detent.python.classes.compiled import CompiledClass, compile_class, registered
 from detent.python.classes.definition import ClassReader, Definitions
 from detent.python.classes.state import StateType
@@ -41,6 +41,8 @@ from detent.python.flow import FlowControl, FlowVerbs
 from detent.python.registry import PythonRegistry, registry
 from detent.python.schedules import Schedule, scheduled_at
 from detent.python.settings import SCHEDULED, SETTINGS, misspelt, read_settings
+from detent.steps.logs.attempt_log import current_log
+from detent.steps.logs.run_log import RunLog, workflow_logger
 from detent.steps.secret_calls import CodeSecrets
 from detent.values.durations import Duration
 from detent.values.fields import Problems
@@ -256,9 +258,17 @@ class Workflow(FlowVerbs, metaclass=WorkflowType):
 
     @property
     def log(self) -> logging.LoggerAdapter[logging.Logger]:
-        """Return a logger (`detent.workflow`) whose records have the run, workflow, step and attempt."""
+        """Return a logger (`detent.workflow`) whose records have the run, workflow, step and attempt. Its lines are stored
+        with the attempt."""
         now = self._now_running()
-        return RunLog(log, {"run": now.run_id, "workflow": self.name, "step": now.step.name, "attempt": self.attempt})
+        facts = {"run": now.run_id, "workflow": self.name, "step": now.step.name, "attempt": self.attempt}
+        return RunLog(workflow_logger, facts, current_log.get())
+
+    def progress(self, fraction: float, text: str = "") -> None:
+        """Show how far the attempt of the step is: from 0 to 1, with a few words. Only the latest is shown."""
+        self._now_running()
+        if (stored := current_log.get()) is not None:
+            stored.progress(fraction, text)
 
     def now(self) -> datetime:
         """Return the current time in UTC."""

@@ -27,6 +27,7 @@ from detent.python.functions.step_runner import StepRunner
 from detent.run.call import FunctionPort, Op
 from detent.run.outcomes import Outcome, Pause, StepError, Suspend
 from detent.run.state import Checkpoint, RunFacts
+from detent.steps.logs.attempt_log import AttemptLog
 from detent.steps.user_code import describe, error_message, failure_of
 
 if TYPE_CHECKING:
@@ -108,11 +109,15 @@ class FunctionDriver:
         monotonic: Callable[[], float],
         strict: bool = False,
         generation: int = 0,
+        log: AttemptLog | None = None,
     ) -> None:
         self.port, self.facts, self._ended_as = port, facts, ended
         self._outside = asyncio.get_running_loop()
         self.outcome: asyncio.Future[Outcome] = self._outside.create_future()
-        self._work = OperationRunner(port, facts, steps, self.look, monotonic=monotonic, generation=generation)
+        self._work = OperationRunner(
+            port, facts, steps, self.look, monotonic=monotonic, generation=generation, log=log
+        )
+        self._attempt_log = log
         self.log = self._work.log = OperationLog(facts.started_at, self._work.give_up, keeps_asked=strict)
         self._watch = Watch(self.log) if strict else None
         self._is_turning = self._is_over = False
@@ -124,6 +129,9 @@ class FunctionDriver:
         self._main = self.log.loop.create_task(main)
         for checkpoint in self.port.history():
             self.log.add(checkpoint)
+        if self._attempt_log is not None:
+            self._attempt_log.is_replaying = bool(self.log.records)
+        self._replayed = len(self.log.records)
         self.port.listen(self)
         self.look()
 
@@ -204,10 +212,23 @@ class FunctionDriver:
                 watch.at_rest(self.port.operations())
             found = log.next_ended()
             if found is None:
+                if self._replayed:
+                    self._replay(None)
                 return True
             pending, record = found
+            if self._replayed:
+                self._replay(record)
             log.loop.now = max(log.loop.now, record.at / SECOND)
             resolve(log.loop, pending, record)
+
+    def _replay(self, record: Checkpoint | None) -> None:
+        """Note that the function is about to see the end of a recorded operation, or `None` if there are no more.
+
+        What it logs before the last record of this attempt's beginning was logged by an attempt before."""
+        if record is None or self.log.indexes[record.key] >= self._replayed - 1:
+            self._replayed = 0
+            if self._attempt_log is not None:
+                self._attempt_log.is_replaying = False
 
     def _is_through(self) -> bool:
         """Return whether the function has ended or left.

@@ -33,6 +33,7 @@ from detent.run.outcomes import Continued, Done, Fail, Outcome, Pause, Skip, Ste
 from detent.run.start import StartRequest
 from detent.steps.errors import InvalidParameters, Permanent
 from detent.steps.links import done_with
+from detent.steps.logs.attempt_log import AttemptLog, current_log
 from detent.steps.output import encode_output
 from detent.steps.protocol import Needs
 from detent.steps.user_code import error_message, exception_detail, failure_of
@@ -126,6 +127,7 @@ class FunctionExecutor:
     ) -> Outcome:
         assert view.port is not None
         attempt = _Attempt(call, function)
+        log = current_log.get()
         driver = FunctionDriver(
             view.port,
             view.facts,
@@ -134,6 +136,7 @@ class FunctionExecutor:
             monotonic=self._clock.monotonic,
             strict=self._is_strict or call.parameters.get("drift") == DriftPolicy.STRICT,
             generation=view.generation,
+            log=log if isinstance(log, AttemptLog) else None,
         )
         attempt.run = Run(driver, call, body, self._heroes.ref)
         attempt.run.bind = binder(function)

@@ -20,6 +20,7 @@ from detent.run.call import Op, name_of
 from detent.run.outcomes import StepError
 from detent.run.start import StartRequest
 from detent.run.state import Checkpoint
+from detent.steps.logs.attempt_log import AttemptLog
 from detent.values.durations import in_seconds
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ class StepWork:
     `value` is its StepResult once it is known. `attempt` is the number of the current attempt.
     """
 
-    __slots__ = ("args", "attempt", "begun", "function", "kwargs", "retry", "timeout", "value")
+    __slots__ = ("args", "attempt", "begun", "function", "kwargs", "log", "retry", "timeout", "value")
 
     def __init__(
         self,
@@ -126,6 +127,7 @@ class StepWork:
         self.attempt = 1
         self.begun = 0.0
         self.value: Any = None
+        self.log: AttemptLog | None = None  # of the current attempt
 
 
 # The signals of a run are numbered as they arrive. Waiters get them in the order in which they asked.

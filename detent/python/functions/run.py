@@ -34,6 +34,8 @@ from detent.python.schedules import scheduled_at
 from detent.run.call import Op, StepCall
 from detent.run.start import StartRequest
 from detent.run.state import Checkpoint
+from detent.steps.logs.attempt_log import current_log
+from detent.steps.logs.run_log import RunLog, function_logger
 from detent.steps.output import encode_output
 from detent.values.answer import RESPOND, answer_problems
 from detent.values.durations import Duration, in_seconds
@@ -105,6 +107,21 @@ class Run(FlowVerbs):
         """Return the number of this attempt: of the current step, or outside of a step, of the function."""
         step = current_step.get()
         return self._call.attempt if step is None else step.attempt
+
+    @property
+    def log(self) -> RunLog:
+        """Return a logger (`detent.function`) whose records have the run, step and attempt. Its lines are stored with
+        the attempt. What the function logs while it replays is left out."""
+        step = current_step.get()
+        if step is not None:
+            return step.log
+        facts = {"run": self.id, "step": self._call.step, "attempt": self._call.attempt}
+        return RunLog(function_logger, facts, current_log.get())
+
+    def progress(self, fraction: float, text: str = "") -> None:
+        """Show how far the current step is, or outside of a step, the function: from 0 to 1, with a few words."""
+        if (stored := current_log.get()) is not None:
+            stored.progress(fraction, text)
 
     # -- operations
 

@@ -18,6 +18,7 @@ from detent.run.call import FunctionPort, Op
 from detent.run.links import Link
 from detent.run.outcomes import EMPTY_RESULT, Fail, StepError
 from detent.run.state import Checkpoint, Operation, RunFacts
+from detent.steps.logs.attempt_log import AttemptLog
 
 #: While Detent is unavailable, the start of a child is retried after this many seconds.
 CHILD_AGAIN: Final = 1.0
@@ -43,9 +44,11 @@ class OperationRunner:
         *,
         monotonic: Callable[[], float],
         generation: int,
+        log: AttemptLog | None = None,
     ) -> None:
         self._port, self._facts, self._steps, self._look = port, facts, steps, look
         self._monotonic, self._generation = monotonic, generation
+        self._attempt_log = log
         self._outside = asyncio.get_running_loop()
         self._flying: dict[str, CancelStep] = {}  # how to cancel each body in flight
         self._writing: dict[str, None] = {}  # ends that are not durable yet
@@ -65,6 +68,8 @@ class OperationRunner:
         self._is_over = True
         if self._alarm is not None:
             self._alarm[1]()
+        for pending in list(self.log.waiting.values()) if self._flying else ():
+            self.call_off(pending)
         for call_off in list(self._flying.values()):
             call_off()
         for child in self._children.values():
@@ -219,7 +224,9 @@ class OperationRunner:
     def _begin_body(self, pending: Pending, work: StepWork) -> None:
         facts = self._facts
         work.begun = self._monotonic()
-        context = StepContext(facts.id, facts.tenant, pending.key, work.attempt, self._generation)
+        if self._attempt_log is not None:
+            work.log = self._attempt_log.of_step(pending.key, work.attempt)
+        context = StepContext(facts.id, facts.tenant, pending.key, work.attempt, self._generation, attempt_log=work.log)
         if work.function.transactional:
             self._port.lock()
             self._locking += 1
@@ -240,6 +247,7 @@ class OperationRunner:
         call_off = self._flying.pop(pending.key, None)
         if call_off is not None:
             call_off()
+            _end_log(pending.work)
 
     def _unlock(self) -> None:
         """Release the lock of a transactional body that has returned.
@@ -254,6 +262,7 @@ class OperationRunner:
 
     def _body_ended(self, pending: Pending, work: StepWork, given: StepResult | Fail) -> None:
         now = self._port.now()
+        _end_log(work)
         if self._is_over or self._flying.pop(pending.key, None) is None:
             return
         ms = round((self._monotonic() - work.begun) * 1000, 2)
@@ -359,3 +368,8 @@ class OperationRunner:
 
 def _nothing() -> None:
     """Do nothing: an inline body cannot be cancelled, and a body without a transaction locks nothing."""
+
+
+def _end_log(work: StepWork | None) -> None:
+    if work is not None and work.log is not None:
+        work.log.end()

@@ -24,6 +24,7 @@ from detent.run.call import idempotency_key, is_name
 from detent.run.links import Link
 from detent.steps.arguments import innermost
 from detent.steps.links import Create, CreateAsync
+from detent.steps.logs.run_log import RunLog, function_logger
 from detent.values.durations import in_seconds
 
 MOST_RETRIES: Final = 100
@@ -42,6 +43,7 @@ class StepContext(msgspec.Struct, frozen=True):
     generation: int = 0  # of the run's ownership
     links: Any = None  # a `steps.links.Links`, while the step runs
     secrets: Any = None  # a `steps.secret_calls.CodeSecrets`, while the step runs
+    attempt_log: Any = None  # a `steps.logs.attempt_log.AttemptLog`, while the step runs
 
     def find_or_create(self, system: str, type: str, key: str, create: Create) -> Link:  # noqa: A002
         """Return the resource that a run created under this key, or create it. For plain functions.
@@ -67,6 +69,19 @@ class StepContext(msgspec.Struct, frozen=True):
         """Return the newest value of a secret, in a coroutine."""
         value: str = await self.secrets.read_async(name)
         return value
+
+    @property
+    def log(self) -> RunLog:
+        """Return a logger (`detent.function`) whose records have the run, step and attempt. Its lines are stored with
+        the attempt."""
+        return RunLog(
+            function_logger, {"run": self.run_id, "step": self.step, "attempt": self.attempt}, self.attempt_log
+        )
+
+    def progress(self, fraction: float, text: str = "") -> None:
+        """Show how far the attempt of the step is: from 0 to 1, with a few words. Only the latest is shown."""
+        if self.attempt_log is not None:
+            self.attempt_log.progress(fraction, text)
 
     @property
     def run_id(self) -> str:

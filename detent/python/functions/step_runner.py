@@ -19,6 +19,7 @@ from detent.run.call import StepCall
 from detent.run.links import Link, Linked
 from detent.run.outcomes import Fail, StepError
 from detent.steps.links import Links, Reservations, done_with, without_links
+from detent.steps.logs.attempt_log import current_log
 from detent.steps.output import encode_output
 from detent.steps.secret_calls import CodeSecrets
 from detent.steps.user_code import (
@@ -82,13 +83,16 @@ class StepRunner:
             context = replace(context, links=links, secrets=CodeSecrets(self._secrets, context.tenant))
         if function.is_inline and not function.transactional:
             token = current_step.set(context)
+            log_token = current_log.set(context.attempt_log)
             try:
                 ended(run_inline(lambda: _call(work, context), _failure))
             finally:
+                current_log.reset(log_token)
                 current_step.reset(token)
             return _nothing
         around = copy_context()
         around.run(current_step.set, context)
+        around.run(current_log.set, context.attempt_log)
         if function.transactional:
             cancel = self._in_transaction(work, context, around, ended, unlocked)
         elif function.is_async:

@@ -23,6 +23,7 @@ from typing import Any, Final
 import msgspec
 
 from detent.catalog.connections import MISSING, NamedConnection
+from detent.ids import RUN, parse
 from detent.run.initiator import Principal
 from detent.run.outcomes import Outcome
 from detent.steps.action_context import ActionContext
@@ -32,8 +33,10 @@ from detent.steps.egress import EgressPolicy
 from detent.steps.errors import Permanent
 from detent.steps.http.client import ActionServices, GuardedHttp
 from detent.steps.isolation import frames
+from detent.steps.logs.attempt_log import LONGEST_LINE, current_log, hear_logging, level_name, share_of
 from detent.steps.results import outcome_of, outcome_of_error
 from detent.tenants.limits import INSTALLATION
+from detent.values.text import plain_text
 
 _PIECE: Final = 64 * 1024
 _DEATH_SIGNAL: Final = 1  # PR_SET_PDEATHSIG
@@ -79,6 +82,7 @@ def _loaded() -> int:
 
 def serve(channel: socket.socket, policy: EgressPolicy, *, reuse: bool) -> None:
     """Receive calls and send their results: one, or with `reuse` one after the other until the node closes."""
+    hear_logging()
     while True:
         body = _receive(channel)
         if body is None:
@@ -110,6 +114,7 @@ def _exactly(channel: socket.socket, size: int) -> bytes | None:
 
 def _perform(call: frames.IsolatedCall, port: _Port) -> Outcome:
     links = None
+    token = current_log.set(_ProcessLog(call, port))
     try:
         function, signature = find_function(call.module, call.function)
         context = None if call.context is None else _context(call.context, port)
@@ -120,11 +125,36 @@ def _perform(call: frames.IsolatedCall, port: _Port) -> Outcome:
         return outcome_of(function(**arguments), links)
     except BaseException as error:  # noqa: BLE001 - whatever the action raises is its outcome
         return outcome_of_error(error, links)
+    finally:
+        current_log.reset(token)
 
 
 def _context(facts: dict[str, Any], port: _Port) -> ActionContext:
     principal = msgspec.convert(facts.pop("principal"), Principal)
     return ActionContext(**facts, principal=principal, port=port)
+
+
+class _ProcessLog:
+    """The log of the attempt of this process: plain `logging` calls reach the node as lines of its context do."""
+
+    is_replaying = False
+
+    def __init__(self, call: frames.IsolatedCall, port: _Port) -> None:
+        facts = call.context or {}
+        self.run = parse(RUN, facts["run_id"]) if "run_id" in facts else bytes(16)
+        self.step: str = facts.get("step", "")
+        self.attempt: int = facts.get("attempt", 0)
+        self._port = port
+
+    def wants(self, level: int) -> bool:
+        return True  # the node decides
+
+    def write(self, level: int, logger: str, text: str, facts: dict[str, Any] | None = None) -> None:
+        with suppress(OSError):  # the node has given the attempt up
+            self._port.log(level_name(level), plain_text(text, LONGEST_LINE), {**(facts or {}), "logger": logger})
+
+    def progress(self, fraction: float, text: str = "") -> None:
+        self._port.progress(share_of(fraction), text)
 
 
 class _Port:

@@ -47,10 +47,8 @@ class LogStore(Protocol):
         after: bytes | None = None,
         step: str | None = None,
         attempt: int | None = None,
-        newest: bool = False,
     ) -> list[LogRow]:
-        """Return rows of a run in the order of their ids, those after `after`. With `newest`, return the last ones, in
-        the same order."""
+        """Return rows of a run in the order of their ids, those after `after`."""
 
     async def prune_logs(self, *, before: int, limit: int) -> int:
         """Delete up to `limit` rows that were written before that time. Return how many were deleted."""

@@ -21,17 +21,15 @@ class MemoryLogs(MemoryTables):
         after: bytes | None = None,
         step: str | None = None,
         attempt: int | None = None,
-        newest: bool = False,
     ) -> list[LogRow]:
-        found = sorted(
+        return sorted(
             row
             for row in self.logs.values()
             if (row.tenant, row.run, row.kind) == (tenant, run, kind)
             and (after is None or row.id > after)
             and step in (None, row.step)
             and attempt in (None, row.attempt)
-        )
-        return found[-limit:] if newest else found[:limit]
+        )[:limit]
 
     async def prune_logs(self, *, before: int, limit: int) -> int:
         old = sorted(id_ for id_ in self.logs if id_ < first_id(before))[:limit]

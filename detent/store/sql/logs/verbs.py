@@ -21,13 +21,13 @@ _DROP: Final = delete(step_log).where(InList(step_log.c.id, "ids", ids=True)).re
 
 
 @lru_cache(maxsize=32)
-def _listing(names: tuple[str, ...], *, newest: bool) -> Select[Any]:
+def _listing(names: tuple[str, ...]) -> Select[Any]:
     conditions = {
         **{name: step_log.c[name] == bindparam(name) for name in ("tenant", "run", "kind", "step", "attempt")},
         "after": step_log.c.id > bindparam("after"),
     }
     found = select(*_COLUMNS).where(*(conditions[name] for name in names))
-    return found.order_by(step_log.c.id.desc() if newest else step_log.c.id).limit(bindparam("limit"))
+    return found.order_by(step_log.c.id).limit(bindparam("limit"))
 
 
 class LogVerbs(LogStore):
@@ -46,13 +46,11 @@ class LogVerbs(LogStore):
         after: bytes | None = None,
         step: str | None = None,
         attempt: int | None = None,
-        newest: bool = False,
     ) -> list[LogRow]:
         given = {"tenant": tenant, "run": run, "kind": kind.value, "step": step, "attempt": attempt, "after": after}
         values = {name: value for name, value in given.items() if value is not None}
-        rows = await self._access.search(_listing(tuple(values), newest=newest), {**values, "limit": limit})
-        found = [LogRow(*row[:-1], row[-1].encode()) for row in rows]
-        return found[::-1] if newest else found
+        rows = await self._access.search(_listing(tuple(values)), {**values, "limit": limit})
+        return [LogRow(*row[:-1], row[-1].encode()) for row in rows]
 
     async def prune_logs(self, *, before: int, limit: int) -> int:
         rows = await self._access.query(_OLD, {"before": first_id(before), "limit": limit})

@@ -1,0 +1,1 @@
+"""What the code of steps logs and reports while it runs."""
