@@ -47,6 +47,7 @@ POLICY: Final[Mapping[str, Line]] = {
         list_reference_trigger_types list_action_types list_reference_action_types list_alerts get_alert
         list_runs get_run explain_run evaluate_run get_run_hierarchy get_run_outline get_run_graph get_run_step
         verify_run export_run preview_run_retry list_run_history list_run_items list_run_events stream_run stream_topics
+        list_run_logs stream_run_logs
         read_run_histogram read_run_counts read_run_facets search list_heroes tell_hero_timeline tell_timeline
         list_resources list_waits list_dead_letters get_dead_letter
         list_connectors get_connector list_connector_actions list_actions count_actions get_action

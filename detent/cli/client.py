@@ -89,14 +89,20 @@ class CommandClient:
         return self._driver.stream(Pages(replace(pages.first, read=_page)))
 
     def entries(
-        self, run: str, after: int = 0, *, wait: bool = False, until: float | None = None
+        self,
+        run: str,
+        after: int = 0,
+        *,
+        wait: bool = False,
+        until: float | None = None,
+        longest: float = _LONGEST_POLL,
     ) -> Iterator[list[Document]]:
         """Yield the journal of a run after an entry, some entries at a time. With `wait`, yield entries as they are
-        written, and an empty list now and then. End when the run has ended or the monotonic clock reaches `until`."""
+        written, and an empty list at least every `longest` seconds. End when the run has ended or the monotonic clock reaches `until`."""
         where = url_path("runs", run, "events")
         while True:
             begun = time.monotonic()
-            left = _LONGEST_POLL if until is None else min(_LONGEST_POLL, until - begun)
+            left = longest if until is None else min(longest, until - begun)
             holds = max(0.0, left) if wait else 0.0
             query = given(after=after, limit=200, wait=duration(holds))
             _, body = self.answer(Call("GET", where, _whole, query=query, holds=holds))

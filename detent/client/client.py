@@ -96,6 +96,7 @@ class RunOperations:
     items = streams_of(run_calls.items)
     events = streams_of(stream.events)
     follow = streams_of(stream.follow)
+    logs = streams_of(stream.logs)
     journal = asks_of(stream.journal)
 
 

@@ -1,4 +1,4 @@
-"""The journal of a run: pages of stored entries, and a stream of new entries.
+"""The journal of a run and the log of its steps: pages of what is stored, and what is new as it comes.
 
 The stream is server-sent events whose id is the `seq` of the entry. A broken connection is opened again with the last
 `seq` (`Last-Event-ID`), so a reader sees every entry once, in order.
@@ -34,7 +34,7 @@ from detent.client.errors import ApiError, NoConnection, UnexpectedAnswer, refus
 from detent.client.events import Parser, StreamMessage
 from detent.client.runs import LONGEST_POLL, SHORTEST_ROUND, get
 from detent.documents.answers import Many
-from detent.documents.journal import EntryDocument
+from detent.documents.journal import EntryDocument, LogLine
 
 #: Seconds. A stream that is silent for longer is considered lost: a live stream sends a comment every 15 seconds.
 LONGEST_SILENCE: Final = 60.0
@@ -184,6 +184,46 @@ class _Follower:
             self._is_over = True
 
 
+@dataclass(frozen=True, slots=True)
+class ReadLog:
+    """The exchange that reads what the steps of a run have logged, page by page. With `follow` it reads on until the
+    run has ended."""
+
+    run: str
+    step: str | None
+    attempt: int | None
+    level: str | None
+    follow: bool
+    limit: int = PAGE
+
+    def stream(self, policy: RetryPolicy) -> StreamExchange[LogLine]:
+        after: str | None = None
+        while True:
+            begun = policy.now()
+            wait = LONGEST_POLL if self.follow and after is not None else 0.0
+            found = yield from self.page(after, wait).talk(policy)
+            if found.data:
+                yield Yield(found.data)
+            if found.next_cursor is None or (not self.follow and not found.data and found.next_cursor == after):
+                return
+            after = found.next_cursor
+            early = SHORTEST_ROUND - (policy.now() - begun)
+            if wait and early > 0:
+                yield Wait(early)
+
+    def page(self, after: str | None, wait: float = 0.0) -> Call[Many[LogLine]]:
+        """Return the lines behind a cursor. The server waits up to `wait` seconds for one."""
+        query = given(
+            after=after,
+            limit=self.limit,
+            wait=duration(wait) if wait else None,
+            step=self.step,
+            attempt=self.attempt,
+            level=self.level,
+        )
+        return Call("GET", url_path("runs", self.run, "logs"), page(LogLine), query=query, holds=wait)
+
+
 def journal_page(run: str, after: int, limit: int = PAGE, *, wait: float = 0.0) -> Call[Many[EntryDocument]]:
     """Return the entries of a journal after `after`, at most `limit`. The server waits up to `wait` seconds for one."""
     query = given(after=after, limit=limit, wait=duration(wait) if wait else None)
@@ -204,3 +244,17 @@ def follow(run: str, *, after: int = 0) -> FollowJournal:
     """Yield the entries of the journal as they are written, until the run has ended. Continue after a lost
     connection."""
     return FollowJournal(run, after)
+
+
+def logs(
+    run: str,
+    *,
+    step: str | None = None,
+    attempt: int | None = None,
+    level: str | None = None,
+    follow: bool = False,
+    limit: int = PAGE,
+) -> ReadLog:
+    """Yield the lines that the steps of a run have logged, `limit` per request: of a step, of one attempt of it, of a
+    level or above. With `follow`, go on until the run has ended."""
+    return ReadLog(run, step, attempt, level, follow, limit)

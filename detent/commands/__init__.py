@@ -30,6 +30,7 @@ from detent.commands.identity.people import PersonCommands, SessionCommands
 from detent.commands.identity.tenants import TenantCommands
 from detent.commands.items import ItemCommands
 from detent.commands.lists import ListCommands
+from detent.commands.logs.step_logs import LogCommands
 from detent.commands.moves import MoveCommands
 from detent.commands.outlines import OutlineCommands
 from detent.commands.overviews import InboxCommands, SystemCommands
@@ -105,6 +106,7 @@ class Commands:
         self.sessions = SessionCommands(context, caller)
         self.tenants = TenantCommands(context, caller)
         self.audit = AuditCommands(context, caller, self.runs)
+        self.logs = LogCommands(context, caller)
         self._context = context
 
     def now(self) -> Instant:

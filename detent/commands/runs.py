@@ -16,6 +16,7 @@ from detent.documents.runs import (
     ReasonDocument,
     ResourceDocument,
     RunDocument,
+    StepDocument,
 )
 from detent.engine.background import ANY_QUEUE
 from detent.errors import InvalidInput, NotFound, Problem
@@ -23,6 +24,7 @@ from detent.expressions import ExpressionError, Reference, Template, compile_exp
 from detent.forms.steps.scope import StepsScope
 from detent.forms.templates import Read
 from detent.graph.check import upstream
+from detent.graph.model import StepKind
 from detent.ids import RUN, InvalidId, parse, show
 from detent.instant import Instant, as_datetime, iso
 from detent.planner.history import PastAttempt, history
@@ -36,14 +38,21 @@ from detent.run.state import RunState
 from detent.run.status import TERMINAL, Status
 from detent.store.links import LinkPlace, LinkRow
 from detent.store.list_rows import TimelineCursor, TimelineRow
+from detent.store.logs.rows import LogKind
 from detent.store.protocol import CommandStore
 from detent.store.rows import NodeOffer, RunCriteria, RunRow
 from detent.values.fields import Problems, shown
 from detent.values.nearest import nearest
 from detent.views.context import context_document
+from detent.views.logs import progress_documents
 from detent.views.runs import facts_of_row, fold_row, run_document
 
 EVERY = RunCriteria()
+#: How many steps in flight of one run are shown with how far they are.
+MOST_PROGRESS: Final = 100
+#: The types of steps whose code can report how far it is, and the words for one that is in flight.
+_REPORTING: Final = frozenset({"action", "python", "function", "step"})
+_IN_FLIGHT: Final = frozenset({"running", "scheduled"})
 _PAGE: Final = 200
 #: A page of a timeline is read in pieces until it has this many bytes.
 PAGE_BYTES: Final = 1024 * 1024
@@ -69,6 +78,10 @@ class RunReason:
     since: Instant | None = None
     until: Instant | None = None
     details: dict[str, Any] | None = None
+
+
+def _may_report(step: StepDocument) -> bool:
+    return step.status in _IN_FLIGHT and step.type in _REPORTING
 
 
 class RunCommands(CommandPart):
@@ -101,7 +114,22 @@ class RunCommands(CommandPart):
             # It ended between the two reads. Its row was written together with its last entry.
             row = await self._store.run(row.tenant, row.id) or row
             document = run_document(row, prepared, entries, callbacks, url, versions, now=self._context.now())
+        if row.owner is not None and any(_may_report(step) for step in document.steps.values()):
+            await self._add_progress(row.id, document)
         return document
+
+    async def _add_progress(self, run: bytes, document: RunDocument) -> None:
+        """Add how far the attempts in flight are."""
+        rows = await self._store.log_rows(self._tenant, run, kind=LogKind.PROGRESS, limit=MOST_PROGRESS)
+        for progress in progress_documents(rows):
+            step = document.steps.get(progress.step)
+            if step is None:
+                # A step of a durable function has no document before it ends: its function shows how far it is.
+                step = next((one for one in document.steps.values() if one.type == StepKind.FUNCTION), None)
+            elif step.attempt not in (None, progress.attempt):
+                continue  # of an attempt whose node died
+            if step is not None and _may_report(step):
+                step.progress = progress
 
     async def find(
         self, *, limit: int, where: RunCriteria = EVERY, cursor: bytes | None = None, oldest_first: bool = False

@@ -74,6 +74,33 @@ class EntryDocument(msgspec.Struct, kw_only=True):
     probe: ProbeDocument | None = None
 
 
+class LogLine(msgspec.Struct, kw_only=True):
+    """A line that an attempt of a step has logged. `number` counts the lines of the attempt from 1.
+
+    `left_out`: so many lines of the attempt before this one are not stored, because it has logged too much. `facts` are
+    the named values that an action gave with its line."""
+
+    at: datetime
+    step: str
+    attempt: int
+    number: int
+    level: str
+    logger: str
+    message: str
+    facts: dict[str, Json] | None = None
+    left_out: int = 0
+
+
+class StepProgress(msgspec.Struct, kw_only=True):
+    """How far an attempt in flight is, as its code has reported: from 0 to 1, with a few words."""
+
+    step: str
+    attempt: int
+    fraction: float
+    text: str
+    at: datetime
+
+
 class TimelineEntry(EntryDocument, kw_only=True):
     """An entry of the journal of one of a hero's runs.
 

@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from detent.documents.answers import Json
-from detent.documents.journal import EntryDocument, ProbeDocument, StepFailure
+from detent.documents.journal import EntryDocument, ProbeDocument, StepFailure, StepProgress
 
 ENDED: Final = frozenset({"completed", "failed", "cancelled", "timeout"})
 
@@ -151,7 +151,8 @@ class StepDocument(msgspec.Struct, kw_only=True, omit_defaults=True):
 
     HTTP and wait steps have `status_code`, `headers` and `body`, others have `output`. `state` is what a step of a
     workflow class passed on. `child_run_id` is the child run of the last attempt. While an operation of a durable
-    function waits for its child, `run_id` names it too. `items` counts the items of a map."""
+    function waits for its child, `run_id` names it too. `items` counts the items of a map. `progress` is
+    how far an attempt in flight is, if it has reported that."""
 
     status: str
     type: str
@@ -174,6 +175,7 @@ class StepDocument(msgspec.Struct, kw_only=True, omit_defaults=True):
     encoding: str | None = None
     output: Json = None
     state: Json = None
+    progress: StepProgress | None = None
     error: StepFailure | None
 
 

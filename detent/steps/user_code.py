@@ -12,12 +12,15 @@ Every executor runs user code with the parts of this module, so that the same ru
 from __future__ import annotations
 
 import asyncio
+import os
 import queue
 import threading
 import traceback
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from contextvars import copy_context
+from pathlib import Path
+from types import TracebackType
 from typing import Any, Final, Generic, TypeVar
 
 from detent.run.links import InvalidLink
@@ -42,6 +45,8 @@ THREADS: Final = 32
 #: thread, such as a database connection, cleans up here.
 TIDYING: Final[list[Callable[[], None]]] = []
 
+#: Where the modules of Detent are.
+_OURS: Final = f"{Path(__file__).parents[1]}{os.sep}"
 LONGEST_KIND: Final = 200
 LONGEST_MESSAGE: Final = 1000
 LONGEST_TRACEBACK: Final = 8 * 1024
@@ -114,12 +119,21 @@ def error_message(error: BaseException) -> str:
 
 
 def traceback_end(error: BaseException) -> str:
-    """Return the end of the error's traceback, which names the failing line."""
+    """Return the end of the error's traceback, which names the failing line. The frames of Detent before the code of
+    the user are left out, so that there is room for its own."""
     try:
-        text = "".join(traceback.format_exception(error))
+        text = "".join(traceback.format_exception(type(error), error, _users_frames(error)))
     except BaseException:  # noqa: BLE001 - as above
         return ""
     return plain_text(text[-LONGEST_TRACEBACK:], LONGEST_TRACEBACK)
+
+
+def _users_frames(error: BaseException) -> TracebackType | None:
+    """Return the traceback from the first frame that is not Detent's, or the whole of it if there is none."""
+    frame = error.__traceback__
+    while frame is not None and frame.tb_frame.f_code.co_filename.startswith(_OURS):
+        frame = frame.tb_next
+    return frame or error.__traceback__
 
 
 def exception_detail(error: BaseException) -> dict[str, str]:

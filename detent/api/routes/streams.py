@@ -1,4 +1,4 @@
-"""Routes that follow a run: its journal as a stream of Server-Sent Events, or as a list with long polling."""
+"""Routes that follow a run: its journal and its log, as a stream of Server-Sent Events or a list with long polling."""
 
 from __future__ import annotations
 
@@ -16,13 +16,25 @@ from litestar.types import HTTPResponseBodyEvent, Receive, Scope, Send
 
 from detent.api.errors import answer_of
 from detent.api.openapi.operations import INTEGER, TEXT, answers, header, operation, query, refusals
-from detent.api.request import AnyRequest, QueryValues, feeds, grouped, number_of, tenant_of, wait_of
+from detent.api.request import (
+    AnyRequest,
+    QueryValues,
+    commands,
+    feeds,
+    grouped,
+    number_of,
+    tenant_of,
+    wait_of,
+    word_of,
+)
 from detent.api.server.policy_guard import admit_request
+from detent.commands.logs.step_logs import MOST_LINES, LogCommands, LogCursor, LogFilter, parse_cursor
 from detent.documents.answers import Many, One, as_json
-from detent.documents.journal import EntryDocument
+from detent.documents.journal import EntryDocument, LogLine
 from detent.errors import Forbidden, NotFound, StoreError, Unauthenticated, Unavailable
 from detent.ids import RUN, InvalidId, parse, show
 from detent.run.journal import Entry
+from detent.steps.logs.attempt_log import LEVELS
 from detent.values.fields import Problems
 from detent.views.entries import entry_json
 from detent.views.feeds import MOST_ENTRIES, Feeds
@@ -37,9 +49,9 @@ Frames = AsyncGenerator[bytes, None]
 Report = Callable[[msgspec.Struct], None]
 
 
-def frame(data: bytes, *, event: str, id_: int | None = None) -> bytes:
+def frame(data: bytes, *, event: str, id_: int | str | None = None) -> bytes:
     """Encode one event. `data` is a single line."""
-    place = b"" if id_ is None else b"id: %d\n" % id_
+    place = b"" if id_ is None else b"id: %b\n" % str(id_).encode()
     return b"%bevent: %b\ndata: %b\n\n" % (place, event.encode(), data)
 
 
@@ -117,6 +129,10 @@ _RIGHTS_PAUSE: Final = 1.0
 _ENTRIES: Final = 50
 _MESSAGE: Final = "the events cannot be read"
 _LARGEST_SEQ: Final = 2**31 - 1
+_NO_LOG: Final = "the log cannot be read"
+_LONGEST_STEP: Final = 1_000
+#: Seconds between two looks at a log that is streamed.
+_LOG_PERIOD: Final = 1.0
 BEGIN: Final = b"retry: 1000\n\n"
 STILL_HERE: Final = b": still here\n\n"
 _AFTER: Final = query("after", INTEGER, "The `seq` of the last known entry; later entries are returned.", 12)
@@ -166,6 +182,114 @@ async def list_run_events(request: AnyRequest, run: FromPath[str]) -> Response[d
     last = found.entries[-1].seq if found.entries else after
     data = [msgspec.Raw(entry_json(entry)) for entry in found.entries]
     return Response({"data": data, "next_cursor": None if found.is_all else str(last)})
+
+
+_LINES: Final = 200
+_STEP: Final = query("step", TEXT, "Only lines of this step.", "charge")
+_ATTEMPT: Final = query("attempt", INTEGER, "Only lines of this attempt.", 1)
+_LEVEL: Final = query("level", TEXT, "Only lines of this level or above: debug, info, warning or error.", "warning")
+_BEHIND: Final = query("after", TEXT, "The `next_cursor` of the page before; later lines are returned.", "")
+
+
+@get(
+    [f"{base}/{{run:str}}/logs" for base in BASES],
+    tags=["runs"],
+    summary="List what the steps of a run have logged",
+    operation_class=operation(
+        _BEHIND,
+        query("limit", INTEGER, f"How many at most, 1 to {MOST_LINES}.", _LINES),
+        query("wait", TEXT, "How long to wait for the first line, up to 60s.", "30s"),
+        _STEP,
+        _ATTEMPT,
+        _LEVEL,
+    ),
+    responses={**answers(200, Many[LogLine], "A page of the log."), **refusals(400, 404)},
+)
+async def list_run_logs(request: AnyRequest, run: FromPath[str]) -> Response[dict[str, Any]]:
+    """List the lines that the steps of a run have logged, oldest first: those `after` a cursor, at most `limit`. Of each
+    attempt the newest 64 KB are stored. With `wait` (a duration up to 60s) the answer is delayed until there is a line
+    or the run has ended. `next_cursor` is the `after` of the next request. It is null when the run has ended and this
+    was the last line."""
+    values = _query(request)
+    after = values.last("after", parse_cursor) or LogCursor()
+    limit = values.last("limit", lambda text: number_of(text, 1, MOST_LINES)) or _LINES
+    wait = values.last("wait", wait_of) or 0.0
+    where = _log_filter(values)
+    values.refuse(_NO_LOG)
+    logs = commands(request).logs
+    page = await logs.page(await logs.run(run), after=after, limit=limit, where=where, wait=wait)
+    return Response({"data": page.lines, "next_cursor": None if page.is_all else str(page.cursor)})
+
+
+@get(
+    [f"{base}/{{run:str}}/logs/stream" for base in BASES],
+    tags=["runs"],
+    summary="Follow what the steps of a run log",
+    media_type=MEDIA_TYPE,
+    operation_class=operation(
+        _BEHIND, header("Last-Event-ID", "The same, as browsers send it by themselves.", ""), _STEP, _ATTEMPT, _LEVEL
+    ),
+    responses=refusals(400, 404),
+    response_description="Server-Sent Events.",
+)
+async def stream_run_logs(request: AnyRequest, run: FromPath[str]) -> Response[bytes]:
+    """Stream the log as Server-Sent Events: `lines` with a list of lines, about once a second, and `progress` with how
+    far the attempts in flight are, when that changes. The last event is an `end` with the run's status. After a lost
+    connection, `Last-Event-ID` (or `after`) continues behind the last line."""
+    values = _query(request)
+    where = _log_filter(values)
+    after = values.last("after", parse_cursor) or LogCursor()
+    if text := request.headers.get("last-event-id"):
+        seen = QueryValues({"Last-Event-ID": [text]}, values.problems)
+        after = seen.last("Last-Event-ID", parse_cursor) or after
+    values.refuse(_NO_LOG)
+    logs = commands(request).logs
+    known = await logs.run(run)
+    return EventStream(_log_frames(logs, feeds(request), tenant_of(request), known, after, where))
+
+
+def _log_filter(values: QueryValues) -> LogFilter:
+    level = values.last("level", _level)
+    attempt = values.last("attempt", lambda text: number_of(text, 1, _LARGEST_SEQ))
+    step = values.last("step", lambda text: word_of(text, _LONGEST_STEP))
+    return LogFilter(step, attempt, level or 0)
+
+
+def _level(text: str) -> int:
+    if text not in LEVELS:
+        raise ValueError(f"must be {', '.join(LEVELS)}, not {text[:80]!r}")
+    return LEVELS[text]
+
+
+async def _log_frames(
+    logs: LogCommands, feeds: Feeds, tenant: int, run: bytes, after: LogCursor, where: LogFilter
+) -> Frames:
+    yield BEGIN
+    shown: bytes | None = None
+    quiet = 0.0
+    while True:
+        try:
+            page = await logs.page(run, after=after, limit=_LINES, where=where)
+            progress = _encoder.encode([] if page.is_all else await logs.progress(run))
+        except StoreError:
+            await asyncio.sleep(_AWAY_PAUSE)
+            continue
+        after = page.cursor
+        if page.lines:
+            yield frame(_encoder.encode(page.lines), event="lines", id_=str(after))
+        if progress != shown and not (shown is None and progress == b"[]"):
+            shown = progress
+            yield frame(progress, event="progress")
+        if page.is_all:
+            break
+        quiet = 0.0 if page.lines else quiet + _LOG_PERIOD
+        if quiet >= HEARTBEAT:
+            quiet = 0.0
+            yield STILL_HERE
+        if len(page.lines) < _LINES:
+            await asyncio.sleep(_LOG_PERIOD)
+    end = {"run_id": show(RUN, run), "status": await _final_status(feeds, tenant, run)}
+    yield frame(_encoder.encode(end), event="end")
 
 
 async def answer_with_progress(
@@ -284,4 +408,4 @@ def _seq(text: str) -> int:
     return int(text)
 
 
-ROUTES = [stream_run, list_run_events]
+ROUTES = [stream_run, list_run_events, list_run_logs, stream_run_logs]

@@ -16,6 +16,10 @@ Document = dict[str, Any]
 
 _LONGEST: Final = 500
 _FAINT: Final = "bright_black"
+#: The colours of the levels of lines that steps log.
+_LEVELS: Final = {"info": "default", "warning": "yellow", "error": "red"}
+#: As wide as the time of a line.
+INDENT: Final = " " * 14
 _BAD: Final = ("failed", "timeout", "template_error")
 
 
@@ -64,6 +68,23 @@ def drawn(line: JournalLine, width: int) -> Text:
     if line.error:
         text.append(f"  {line.error}", "red")
     return text
+
+
+def drawn_log(line: Document, width: int) -> list[Text]:
+    """Render a line that a step has logged, and how many were left out before it. Further lines of its text follow."""
+    colour = _LEVELS.get(line["level"], _FAINT)
+    first, *others = str(line["message"]).splitlines() or [""]
+    text = Text.assemble((f"{clock(line['at'], precise=True)}  ", _FAINT), ("│ ", colour))
+    text.append(f"{line['step']:<{width}}  " if width else "", _FAINT)
+    text.append(one_line(first), colour)
+    for name, value in (line["facts"] or {}).items():
+        text.append(f"  {one_line(name)}={one_line(str(value))}", _FAINT)
+    left_out = [Text(f"{INDENT}│ … {line['left_out']:,} lines left out", _FAINT)] if line["left_out"] else []
+    return [*left_out, text, *(Text(f"{INDENT}│ {_printable(more)}", colour) for more in others)]
+
+
+def _printable(text: str) -> str:
+    return "".join(letter if letter.isprintable() else "\ufffd" for letter in text.expandtabs(4))
 
 
 def clock(text: str, *, precise: bool = False) -> str:

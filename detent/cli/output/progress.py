@@ -53,7 +53,7 @@ class LineView:
     def show(self, document: Document) -> None:
         width = max(map(len, document["tasks"]), default=0)
         for name, step in document["tasks"].items():
-            state = f"{step['status']}/{len(step['attempts'])}"
+            state = f"{step['status']}/{len(step['attempts'])}{reported(step)}"
             if self._seen.get(name, "pending/0") == state:
                 continue
             self._seen[name] = state
@@ -185,12 +185,22 @@ def notes(step: Document, now: int) -> str:
     tries = step.get("attempt") or len(step["attempts"])
     if tries > 1:
         words.append(f"attempt {tries}")
+    if report := reported(step):
+        words.append(report)
     until = step.get("until") or step.get("next_at")
     if until and step["status"] not in ENDED:
         left = duration(max(0, instant(until) - now) / SECOND)
         due = f"again in {left}" if tries > 1 or step["attempts"] else f"in {left}"
         words.append({"scheduled": due, "waiting": f"at most {left} more"}.get(step["status"], f"{left} left"))
     return ", ".join(words)
+
+
+def reported(step: Document) -> str:
+    """Return how far a step in flight is, as its code has reported."""
+    found = step.get("progress")
+    if not found or step["status"] in ENDED:
+        return ""
+    return f"{found['fraction']:.0%} {_printable(' '.join(found['text'].split()))[:_LONGEST]}".rstrip()
 
 
 def error_of(step: Document) -> str:

@@ -22,6 +22,8 @@ from detent.graph.draw import outline
 from detent.instant import SECOND
 
 _LONGEST_OUTPUT: Final = 2_000
+#: Seconds between two looks at how far the steps in flight are.
+_LOOK: Final = 2.0
 
 
 def watch(client: CommandClient, run: str, *, seconds: float | None, as_json: bool) -> None:
@@ -52,7 +54,7 @@ def _follow(client: CommandClient, document: Document, seconds: float | None, *,
         view.show(document)
         if document["start_at"]:
             view.note(f"it starts at {document['start_at']}")
-        for _ in client.entries(run, wait=True, until=until):
+        for _ in client.entries(run, wait=True, until=until, longest=_LOOK):
             document = client.ask(runs.get(run))
             view.show(document)
             if document["status"] in ENDED:
