@@ -18,6 +18,7 @@ from detent.embed.request import named
 from detent.engine.tuning import Tuning
 from detent.ids import RUN, show
 from detent.observe import listen
+from detent.observe.logs import log_through_logging
 from detent.process import App, bind, run_app
 from detent.python.registry import registry
 from detent.steps.actions import load_modules
@@ -50,6 +51,7 @@ async def node(
     load_workflows(workflows)
     chosen = settings_of(database_url=database_url, **settings)
     async with AsyncExitStack() as stack:
+        stack.callback(log_through_logging())
         sock = bind(chosen.host, chosen.port) if listen else None
         if sock is not None:
             stack.callback(sock.close)

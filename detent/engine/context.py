@@ -11,6 +11,7 @@ from detent.engine.children.family import Children
 from detent.engine.tuning import Tuning
 from detent.graph.codec import FEATURES
 from detent.graph.model import StepKind
+from detent.steps.logs.loop_watch import LoopWatch
 from detent.steps.protocol import StepExecutor
 from detent.store.protocol import Hints, Store
 from detent.vault.secrets import SecretOpener
@@ -65,3 +66,4 @@ class NodeContext:
     children: Children
     hints: Hints | None = None
     seal_key: bytes | None = None  # of a node that seals runs
+    watch: LoopWatch | None = None  # of the loop of a process; none in simulated time

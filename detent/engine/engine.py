@@ -7,7 +7,7 @@ import traceback
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final
 
-from detent.clock import Clock, DatabaseTime
+from detent.clock import Clock, DatabaseTime, SystemClock
 from detent.engine.cache import GraphCache
 from detent.engine.callbacks import CallbackTokens
 from detent.engine.children.family import Children
@@ -21,6 +21,7 @@ from detent.ids import NewId
 from detent.observe import emit
 from detent.steps.child_step import ChildExecutor
 from detent.steps.logs.attempt_log import hear_logging
+from detent.steps.logs.loop_watch import LoopWatch
 from detent.steps.protocol import StepExecutor
 from detent.store.protocol import Hints, Store
 from detent.vault.sealing import Vault
@@ -66,6 +67,7 @@ class Engine:
         self.children = Children(new_id, store.existing, store.run, store.journals)
         self.served = AvailableCode(serves)
         self.secrets = secrets or SecretOpener(Vault(()))
+        self._watch = LoopWatch(clock.monotonic) if isinstance(clock, SystemClock) else None
         self._context = NodeContext(
             store,
             clock,
@@ -78,6 +80,7 @@ class Engine:
             self.children,
             hints,
             seal_key if seals else None,
+            self._watch,
         )
         self._node: Node | None = None
         self._serving: asyncio.Task[None] | None = None
@@ -113,6 +116,8 @@ class Engine:
         """Register the first node and begin to work. Raise StoreError if the store cannot be reached."""
         node = await self._register(None)
         self._unhear = hear_logging()
+        if self._watch is not None:
+            self._watch.start()
         self._serving = asyncio.get_running_loop().create_task(self._serve(node))
 
     async def stop(self) -> None:
@@ -126,6 +131,8 @@ class Engine:
         if node is not None:
             await self._retire(node.id)
         self._unhear()
+        if self._watch is not None:
+            self._watch.stop()
         for executor in self._executors.values():
             await executor.close()
         emit("engine.stopped")

@@ -23,6 +23,7 @@ from detent.engine.runner import Runner
 from detent.engine.write import PendingWrite
 from detent.errors import Unavailable
 from detent.observe.failpoints import reach
+from detent.steps.logs.attempt_log import AttemptLog
 from detent.store.protocol import Hints
 from detent.store.rows import Flushed
 
@@ -39,7 +40,7 @@ class Node:
     def __init__(self, context: NodeContext, id_: bytes, epoch: int) -> None:
         store, time, tuning = context.store, context.time, context.tuning
         self.id = id_
-        self._clock, self._tuning = context.clock, tuning
+        self._clock, self._tuning, self._watch = context.clock, tuning, context.watch
         self._heartbeat = store.heartbeat(id_, ttl=tuning.lease, interval=tuning.beat)
         self._logs = StepLogs(
             time=time,
@@ -61,6 +62,8 @@ class Node:
             store, id_, epoch, time=time, tuning=tuning, durable=self._durable, refused=self.runner.refused
         )
         self.committer.logs = self._logs
+        if self._watch is not None:
+            self._watch.find = self._attempt_of
         if context.seal_key is not None:
             self.committer.sealer = Sealer(store, context.seal_key)
         self.runner.committer = self.committer
@@ -192,6 +195,16 @@ class Node:
                     self.runner.on_durable(*self._followed.popleft())
                 await asyncio.sleep(0)
 
+    def _attempt_of(self, task: asyncio.Task[Any] | None, log: AttemptLog | None) -> dict[str, Any] | None:
+        """Return what is known of the attempt that a task or a log belongs to. The thread of the watch asks."""
+        for run in self.runner.owned.values():
+            for index, attempt in run.attempts.items():
+                if attempt is task or (log is not None and log.run == run.id):
+                    step = run.prepared.graph.steps[index]
+                    action = step.config.get("action") or step.config.get("workflow")
+                    return {"run": run.id, "step": step.name if log is None else log.step, "action": action}
+        return None if log is None else {"run": log.run, "step": log.step, "action": None}
+
     async def _keep(self) -> None:
         """Report to the heartbeat that the event loop runs, and answer overdue starts.
 
@@ -199,6 +212,8 @@ class Node:
         """
         while True:
             self._heartbeat.touch()
+            if self._watch is not None:
+                self._watch.touch()
             if not self.is_sure():
                 raise Fenced
             self.committer.refuse_overdue()

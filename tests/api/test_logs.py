@@ -77,7 +77,7 @@ async def test_a_log_that_cannot_be_read_says_why(api: Detent) -> None:
         for path in (f"/api/v1/runs/{run}/logs", f"/api/v1/runs/{run}/logs/stream"):
             answer = await api.call("GET", f"{path}?{query}")
             if field != "limit" or not path.endswith("stream"):
-                assert (answer.status, answer.json["details"][0]["field"]) == (400, field), answer.text
+                assert (answer.status, answer.json["details"]["validation_errors"][0]["field"]) == (400, field), answer.text
     for path in ("logs", "logs/stream"):
         assert (await api.call("GET", f"/api/v1/runs/run_nobody/{path}")).status == 404
 

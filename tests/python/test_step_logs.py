@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -19,6 +20,8 @@ from detent.engine.records.logs import MOST_BYTES, ROW_BYTES
 from detent.engine.tuning import Tuning
 from detent.graph.model import StepKind
 from detent.ids import RUN, new_id, parse
+from detent.observe import listen
+from detent.observe.logs import log_through_logging
 from detent.python.classes.executor import ClassExecutor
 from detent.python.classes.workflow import Workflow
 from detent.python.decorators import step
@@ -270,3 +273,51 @@ async def test_what_an_action_logs_is_stored_with_its_facts(code: PythonRegistry
     first, second = msgspec.json.decode(row.data)
     assert first[1:] == [logging.WARNING, "detent.action", "row 5"], "facts that are too large are left out"
     assert second[1:] == [logging.INFO, "detent.action", "row 6", {"table": "orders"}]
+
+
+async def test_a_step_that_blocks_the_loop_is_named_with_the_line_that_does(code: PythonRegistry) -> None:
+    class Blocking(Workflow, registry=code):
+        @step
+        async def sum_up(self) -> None:
+            until = time.monotonic() + 1.8
+            while time.monotonic() < until:
+                pass
+
+    heard: list[dict[str, Any]] = []
+    stop = listen(lambda name, facts: heard.append(facts) if name == "step.blocked" else None)
+    try:
+        async with stage(code) as world:
+            run = await world.start(Blocking)
+            await world.ended(run)
+            async with asyncio.timeout(300):
+                while not heard:  # noqa: ASYNC110 - the loop reports it when it runs again
+                    await asyncio.sleep(0.05)
+    finally:
+        stop()
+    [found] = heard
+    assert (found["run"], found["step"], found["action"]) == (parse(RUN, run), "sum_up", "Blocking")
+    assert found["seconds"] > 1
+    assert f"{__file__}:" in found["at"]
+    assert found["at"].endswith(" in sum_up")
+
+
+async def test_a_node_inside_a_program_logs_through_its_logging(
+    code: PythonRegistry, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Paying(Workflow, registry=code):
+        @step
+        def pay(self) -> None:
+            raise ValueError("no funds")
+
+    stop = log_through_logging()
+    try:
+        async with stage(code) as world:
+            run = await world.start(Paying)
+            await world.paused(run)
+    finally:
+        stop()
+    [record] = [record for record in caplog.records if record.name == "detent.run"]
+    assert (record.levelname, record.detent_event) == ("WARNING", "run.paused")  # type: ignore[attr-defined]
+    assert record.getMessage().startswith(f"run.paused run={run} reason=")
+    assert record.getMessage().endswith("ValueError: no funds")
+    assert "detent/python/classes" not in record.getMessage(), "the frames of Detent are left out"

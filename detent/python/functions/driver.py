@@ -117,7 +117,7 @@ class FunctionDriver:
         self._work = OperationRunner(
             port, facts, steps, self.look, monotonic=monotonic, generation=generation, log=log
         )
-        self._attempt_log = log
+        self.attempt_log = log
         self.log = self._work.log = OperationLog(facts.started_at, self._work.give_up, keeps_asked=strict)
         self._watch = Watch(self.log) if strict else None
         self._is_turning = self._is_over = False
@@ -129,8 +129,8 @@ class FunctionDriver:
         self._main = self.log.loop.create_task(main)
         for checkpoint in self.port.history():
             self.log.add(checkpoint)
-        if self._attempt_log is not None:
-            self._attempt_log.is_replaying = bool(self.log.records)
+        if self.attempt_log is not None:
+            self.attempt_log.is_replaying = bool(self.log.records)
         self._replayed = len(self.log.records)
         self.port.listen(self)
         self.look()
@@ -227,8 +227,8 @@ class FunctionDriver:
         What it logs before the last record of this attempt's beginning was logged by an attempt before."""
         if record is None or self.log.indexes[record.key] >= self._replayed - 1:
             self._replayed = 0
-            if self._attempt_log is not None:
-                self._attempt_log.is_replaying = False
+            if self.attempt_log is not None:
+                self.attempt_log.is_replaying = False
 
     def _is_through(self) -> bool:
         """Return whether the function has ended or left.

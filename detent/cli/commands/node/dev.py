@@ -215,7 +215,7 @@ def _on_sqlite(settings: Settings) -> Settings:
 async def _dev(settings: Settings, *, examples: bool, exact: bool) -> None:
     stopping = asyncio.create_task(wait_for_signal())
     async with AsyncExitStack() as stack:
-        stack.callback(log_events(settings.log_format, troubles_only=True))
+        stack.callback(log_events(settings.log_format, troubles_only=True, step_logs=settings.step_logs))
         sock = bind(settings.host, settings.port) if exact else _first_free(settings.port)
         shop = _first_free(SERVICE_PORT)
         stack.callback(sock.close)

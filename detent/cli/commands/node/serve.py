@@ -67,7 +67,7 @@ def serve(
 
 
 async def _serve(settings: Settings, *, engine: bool, workers: int, migrate: bool) -> None:
-    stop_logs = log_events(settings.log_format)
+    stop_logs = log_events(settings.log_format, step_logs=settings.step_logs)
     stopping = asyncio.create_task(wait_for_signal())
     async with AsyncExitStack() as stack:
         stack.callback(stop_logs)

@@ -45,7 +45,7 @@ def worker(
 
 
 async def _work(settings: Settings, *, migrate: bool) -> None:
-    stop_logs = log_events(settings.log_format)
+    stop_logs = log_events(settings.log_format, step_logs=settings.step_logs)
     stopping = asyncio.create_task(wait_for_signal())
     async with run_app(settings, address=(settings.host, settings.port), migrate=migrate) as app:
         _print_ready(app)
