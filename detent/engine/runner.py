@@ -62,9 +62,7 @@ class Runner:
     """The runs of one node. It owns their attempts, timers and locks, and handles their events.
 
     `committer` and `nudge` are set once, after both objects exist. `nudge` makes the node read its inbox and claim.
-    `hint` makes other nodes do that, if the store can. `nudge_openings` makes the node open the runs in `opening`:
-    postponed ones whose time has come.
-    """
+    `hint` makes other nodes do that, if the store can. `nudge_openings` opens the postponed runs in `opening`."""
 
     committer: Committer
     nudge: Callable[[], None]
