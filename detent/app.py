@@ -33,10 +33,10 @@ from detent.steps.action_context import ActionContext
 from detent.steps.actions import CORE, Action, load_modules, registry
 from detent.steps.alerts import AlertPort, AlertRequest, RaiseAlert
 from detent.steps.connectors.shipped import offer_shipped
+from detent.steps.logs.attempt_log import LEVELS, OFF
 from detent.steps.protocol import StepExecutor
 from detent.steps.templates.action import DocumentRequest, Render, RenderedDocument, TemplatePort
 from detent.steps.templates.renderer import Renderer
-from detent.steps.logs.attempt_log import LEVELS, OFF
 from detent.store.factory import open_store
 from detent.store.protocol import Store
 from detent.store.url import is_shared
@@ -128,7 +128,12 @@ async def build_app(
         stack.push_async_callback(triggers.entities.close)
         app = App(settings, store, engine, commands, triggers, feeds, clock, base_url, local_url)
         stack.push_async_callback(app.drain)
-        spans = settings.dead_letter_retention, settings.alert_retention, settings.audit_retention, settings.step_log_retention
+        spans = (
+            settings.dead_letter_retention,
+            settings.alert_retention,
+            settings.audit_retention,
+            settings.step_log_retention,
+        )
         start_background(Retention(store, clock, settings.retention, *spans, tenants=tenants), stack)
         yield app
 

@@ -98,7 +98,8 @@ class CommandClient:
         longest: float = _LONGEST_POLL,
     ) -> Iterator[list[Document]]:
         """Yield the journal of a run after an entry, some entries at a time. With `wait`, yield entries as they are
-        written, and an empty list at least every `longest` seconds. End when the run has ended or the monotonic clock reaches `until`."""
+        written, and an empty list at least every `longest` seconds. End when the run has ended or the monotonic clock
+        reaches `until`."""
         where = url_path("runs", run, "events")
         while True:
             begun = time.monotonic()

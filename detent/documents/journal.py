@@ -101,6 +101,14 @@ class StepProgress(msgspec.Struct, kw_only=True):
     at: datetime
 
 
+class LogAnswer(msgspec.Struct, kw_only=True):
+    """A page of a log, and how far the attempts in flight are."""
+
+    data: list[LogLine]
+    next_cursor: str | None
+    progress: list[StepProgress] = []
+
+
 class TimelineEntry(EntryDocument, kw_only=True):
     """An entry of the journal of one of a hero's runs.
 

@@ -103,7 +103,8 @@ class RetentionStore(MaintenanceStore, LetterStore, AlertStore, AuditStore, LogS
 class Retention:
     """The poller that deletes old runs, dead letters and resolved alerts. `keep` has pairs of (status, seconds that
     such runs are stored), `letters`, `alerts`, `audits` and `logs` are how many seconds dead letters, resolved alerts,
-    rows of the audit and lines of steps are stored. `tenants` has the tenants whose runs are stored for another number of days.
+    rows of the audit and lines of steps are stored. `tenants` has the tenants whose runs are stored for another number
+    of days.
 
     Without such numbers it deletes no run, and calls `tidy` of the store.
     """
@@ -133,7 +134,10 @@ class Retention:
     async def poll(self) -> float:
         now = await self._store.now()
         # First: a log is the largest part of a run, and the least needed.
-        if self._logs is not None and await self._store.prune_logs(before=now - micros(self._logs), limit=BATCH) == BATCH:
+        if (
+            self._logs is not None
+            and await self._store.prune_logs(before=now - micros(self._logs), limit=BATCH) == BATCH
+        ):
             return PAUSE
         own = self._tenants.retentions()
         spared = [tenant for tenant, _ in own]

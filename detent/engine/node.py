@@ -47,7 +47,7 @@ class Node:
             new_id=context.children.new_id,
             level=tuning.log_level,
             redactors=context.executors.secrets.redactors,
-            wake=lambda: self.committer.wake(),
+            wake=self._flush_logs,
         )
         self.runner = Runner(
             clock=self._clock,
@@ -194,6 +194,9 @@ class Node:
                 for _ in range(min(SLICE, len(self._followed))):
                     self.runner.on_durable(*self._followed.popleft())
                 await asyncio.sleep(0)
+
+    def _flush_logs(self) -> None:
+        self.committer.wake()
 
     def _attempt_of(self, task: asyncio.Task[Any] | None, log: AttemptLog | None) -> dict[str, Any] | None:
         """Return what is known of the attempt that a task or a log belongs to. The thread of the watch asks."""

@@ -57,7 +57,12 @@ async def test_lines_are_read_in_pages_and_by_step_attempt_and_level(api: Detent
     first, second, *_ = whole["data"]
     wanted = {"step": "ask", "attempt": 1, "number": 1, "level": "info", "logger": "detent.action"}
     assert {name: first[name] for name in wanted} == wanted
-    assert (first["facts"], first["left_out"], second["logger"], second["number"]) == ({"at": "noon"}, 0, "shop.pages", 2)
+    assert (first["facts"], first["left_out"], second["logger"], second["number"]) == (
+        {"at": "noon"},
+        0,
+        "shop.pages",
+        2,
+    )
     found, cursor = [], ""
     while cursor is not None:
         page = (await logs(api, run, f"limit=2&after={cursor}" if cursor else "limit=2")).json
@@ -77,7 +82,9 @@ async def test_a_log_that_cannot_be_read_says_why(api: Detent) -> None:
         for path in (f"/api/v1/runs/{run}/logs", f"/api/v1/runs/{run}/logs/stream"):
             answer = await api.call("GET", f"{path}?{query}")
             if field != "limit" or not path.endswith("stream"):
-                assert (answer.status, answer.json["details"]["validation_errors"][0]["field"]) == (400, field), answer.text
+                assert (answer.status, answer.json["details"]["validation_errors"][0]["field"]) == (400, field), (
+                    answer.text
+                )
     for path in ("logs", "logs/stream"):
         assert (await api.call("GET", f"/api/v1/runs/run_nobody/{path}")).status == 404
 

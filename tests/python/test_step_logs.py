@@ -59,7 +59,9 @@ async def logged_order(run: Run, number: int) -> int:
 
 
 @asynccontextmanager
-async def stage(code: PythonRegistry, *, level: int = logging.DEBUG, actions: Registry | None = None) -> AsyncIterator[Theatre]:
+async def stage(
+    code: PythonRegistry, *, level: int = logging.DEBUG, actions: Registry | None = None
+) -> AsyncIterator[Theatre]:
     """A store with one engine that has classes, functions and actions."""
     clock = SystemClock()
     async with theatre("memory://", code) as world:
@@ -196,7 +198,7 @@ async def test_lines_and_progress_of_a_long_attempt_are_seen_while_it_runs(code:
         run = await world.start(Long)
         try:
             async with asyncio.timeout(300):
-                while not (shown := await rows(world, run, kind=LogKind.PROGRESS)):
+                while not (shown := await rows(world, run, kind=LogKind.PROGRESS)):  # noqa: ASYNC110 - as above
                     await asyncio.sleep(0.05)
             assert [line[3] for line in await lines(world, run)] == ["page 4"]
         finally:

@@ -30,7 +30,7 @@ from detent.api.request import (
 from detent.api.server.policy_guard import admit_request
 from detent.commands.logs.step_logs import MOST_LINES, LogCommands, LogCursor, LogFilter, parse_cursor
 from detent.documents.answers import Many, One, as_json
-from detent.documents.journal import EntryDocument, LogLine
+from detent.documents.journal import EntryDocument, LogAnswer
 from detent.errors import Forbidden, NotFound, StoreError, Unauthenticated, Unavailable
 from detent.ids import RUN, InvalidId, parse, show
 from detent.run.journal import Entry
@@ -203,13 +203,13 @@ _BEHIND: Final = query("after", TEXT, "The `next_cursor` of the page before; lat
         _ATTEMPT,
         _LEVEL,
     ),
-    responses={**answers(200, Many[LogLine], "A page of the log."), **refusals(400, 404)},
+    responses={**answers(200, LogAnswer, "A page of the log."), **refusals(400, 404)},
 )
-async def list_run_logs(request: AnyRequest, run: FromPath[str]) -> Response[dict[str, Any]]:
-    """List the lines that the steps of a run have logged, oldest first: those `after` a cursor, at most `limit`. Of each
-    attempt the newest 64 KB are stored. With `wait` (a duration up to 60s) the answer is delayed until there is a line
-    or the run has ended. `next_cursor` is the `after` of the next request. It is null when the run has ended and this
-    was the last line."""
+async def list_run_logs(request: AnyRequest, run: FromPath[str]) -> Response[LogAnswer]:
+    """List the lines that the steps of a run have logged, oldest first: those `after` a cursor, at most `limit`.
+    Of each attempt the newest 64 KB are stored. With `wait` (a duration up to 60s) the answer is delayed until there is
+    a line or the run has ended. `next_cursor` is the `after` of the next request. It is null when the run has ended and this
+    was the last line. `progress` is how far the attempts in flight are that have reported it."""
     values = _query(request)
     after = values.last("after", parse_cursor) or LogCursor()
     limit = values.last("limit", lambda text: number_of(text, 1, MOST_LINES)) or _LINES
@@ -217,8 +217,11 @@ async def list_run_logs(request: AnyRequest, run: FromPath[str]) -> Response[dic
     where = _log_filter(values)
     values.refuse(_NO_LOG)
     logs = commands(request).logs
-    page = await logs.page(await logs.run(run), after=after, limit=limit, where=where, wait=wait)
-    return Response({"data": page.lines, "next_cursor": None if page.is_all else str(page.cursor)})
+    known = await logs.run(run)
+    page = await logs.page(known, after=after, limit=limit, where=where, wait=wait)
+    if page.is_all:
+        return Response(LogAnswer(data=page.lines, next_cursor=None))
+    return Response(LogAnswer(data=page.lines, next_cursor=str(page.cursor), progress=await logs.progress(known)))
 
 
 @get(

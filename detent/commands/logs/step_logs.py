@@ -33,6 +33,9 @@ class LogCursor(NamedTuple):
         return f"{show(_CURSOR, self.row)}-{self.lines}"
 
 
+BEGINNING: Final = LogCursor()
+
+
 def parse_cursor(text: str) -> LogCursor:
     """Return the cursor of a text. Raise ValueError."""
     row, _, lines = text.partition("-")
@@ -78,7 +81,13 @@ class LogCommands(CommandPart):
         return id_
 
     async def page(
-        self, run: bytes, *, after: LogCursor = LogCursor(), limit: int, where: LogFilter = EVERY_LINE, wait: float = 0.0
+        self,
+        run: bytes,
+        *,
+        after: LogCursor = BEGINNING,
+        limit: int,
+        where: LogFilter = EVERY_LINE,
+        wait: float = 0.0,
     ) -> LogPage:
         """Return the lines behind a cursor. With `wait`, wait so many seconds for the first, or for the run's end."""
         loop = asyncio.get_running_loop()

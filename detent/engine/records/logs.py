@@ -78,7 +78,13 @@ class StepLogs:
     """
 
     def __init__(
-        self, *, time: DatabaseTime, new_id: NewId, level: int, redactors: Mapping[int, Redactor], wake: Callable[[], None]
+        self,
+        *,
+        time: DatabaseTime,
+        new_id: NewId,
+        level: int,
+        redactors: Mapping[int, Redactor],
+        wake: Callable[[], None],
     ) -> None:
         self.level = level
         self._time = time
@@ -183,7 +189,9 @@ class StepLogs:
             tail.first += len(lines)
             data = b"[" + b",".join(map(clean, lines)) + b"]"
             id_ = self._new_id()
-            self._queue(LogRow(id_, log.tenant, log.run, LogKind.LINES.value, log.step, log.attempt, first, len(lines), data))
+            self._queue(
+                LogRow(id_, log.tenant, log.run, LogKind.LINES.value, log.step, log.attempt, first, len(lines), data)
+            )
             tail.rows.append((id_, len(data)))
             tail.stored += len(data)
             written += len(data)
@@ -198,7 +206,9 @@ class StepLogs:
             self._dropped.append(tail.progress_row)
         data = self._cleaner(log)(_encode((*progress, self._time.now())))
         tail.progress_row = self._new_id()
-        self._queue(LogRow(tail.progress_row, log.tenant, log.run, LogKind.PROGRESS.value, log.step, log.attempt, 0, 0, data))
+        self._queue(
+            LogRow(tail.progress_row, log.tenant, log.run, LogKind.PROGRESS.value, log.step, log.attempt, 0, 0, data)
+        )
         return len(data)
 
     def _cleaner(self, log: AttemptLog) -> Callable[[bytes], bytes]:

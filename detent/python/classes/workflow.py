@@ -258,8 +258,8 @@ class Workflow(FlowVerbs, metaclass=WorkflowType):
 
     @property
     def log(self) -> logging.LoggerAdapter[logging.Logger]:
-        """Return a logger (`detent.workflow`) whose records have the run, workflow, step and attempt. Its lines are stored
-        with the attempt."""
+        """Return a logger (`detent.workflow`) whose records have the run, workflow, step and attempt. Its lines are
+        stored with the attempt."""
         now = self._now_running()
         facts = {"run": now.run_id, "workflow": self.name, "step": now.step.name, "attempt": self.attempt}
         return RunLog(workflow_logger, facts, current_log.get())

@@ -114,9 +114,7 @@ class FunctionDriver:
         self.port, self.facts, self._ended_as = port, facts, ended
         self._outside = asyncio.get_running_loop()
         self.outcome: asyncio.Future[Outcome] = self._outside.create_future()
-        self._work = OperationRunner(
-            port, facts, steps, self.look, monotonic=monotonic, generation=generation, log=log
-        )
+        self._work = OperationRunner(port, facts, steps, self.look, monotonic=monotonic, generation=generation, log=log)
         self.attempt_log = log
         self.log = self._work.log = OperationLog(facts.started_at, self._work.give_up, keeps_asked=strict)
         self._watch = Watch(self.log) if strict else None
