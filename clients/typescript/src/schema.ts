@@ -1096,6 +1096,55 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/executions/{run}/logs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what the steps of a run have logged
+         * @description List the lines that the steps of a run have logged, oldest first: those `after` a cursor, at most `limit`.
+         *     Of each attempt the newest 64 KB are stored. With `wait` (a duration up to 60s) the answer is delayed until there is
+         *     a line or the run has ended. `next_cursor` is the `after` of the next request. It is null when the run has ended and
+         *     this was the last line. `progress` is how far the attempts in flight are that have reported it.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
+         */
+        get: operations["listExecutionLogs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/executions/{run}/logs/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow what the steps of a run log
+         * @description Stream the log as Server-Sent Events: `lines` with a list of lines, about once a second, and `progress` with how
+         *     far the attempts in flight are, when that changes. The last event is an `end` with the run's status. After a lost
+         *     connection, `Last-Event-ID` (or `after`) continues behind the last line.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
+         */
+        get: operations["streamExecutionLogs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/executions/{run}/move": {
         parameters: {
             query?: never;
@@ -2667,6 +2716,55 @@ export interface paths {
          *     It needs the scope `workflows:read`, which the role viewer has.
          */
         get: operations["listRunHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{run}/logs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what the steps of a run have logged
+         * @description List the lines that the steps of a run have logged, oldest first: those `after` a cursor, at most `limit`.
+         *     Of each attempt the newest 64 KB are stored. With `wait` (a duration up to 60s) the answer is delayed until there is
+         *     a line or the run has ended. `next_cursor` is the `after` of the next request. It is null when the run has ended and
+         *     this was the last line. `progress` is how far the attempts in flight are that have reported it.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
+         */
+        get: operations["listRunLogs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{run}/logs/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow what the steps of a run log
+         * @description Stream the log as Server-Sent Events: `lines` with a list of lines, about once a second, and `progress` with how
+         *     far the attempts in flight are, when that changes. The last event is an `end` with the run's status. After a lost
+         *     connection, `Last-Event-ID` (or `after`) continues behind the last line.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
+         */
+        get: operations["streamRunLogs"];
         put?: never;
         post?: never;
         delete?: never;
@@ -6341,6 +6439,12 @@ export interface components {
         ListStrAnswer: {
             data: string[];
         };
+        /** LogAnswer */
+        LogAnswer: {
+            data: components["schemas"]["LogLine"][];
+            next_cursor: string | null;
+            progress?: components["schemas"]["StepProgress"][];
+        };
         /** LoginMethods */
         LoginMethods: {
             key: boolean;
@@ -6350,6 +6454,22 @@ export interface components {
         /** One[LoginMethods] */
         LoginMethodsAnswer: {
             data: components["schemas"]["LoginMethods"];
+        };
+        /** LogLine */
+        LogLine: {
+            /** Format: date-time */
+            at: string;
+            attempt: number;
+            facts?: {
+                [key: string]: unknown;
+            } | null;
+            /** @default 0 */
+            left_out: number;
+            level: string;
+            logger: string;
+            message: string;
+            number: number;
+            step: string;
         };
         /** MapTree */
         MapTree: {
@@ -7326,6 +7446,7 @@ export interface components {
             items?: components["schemas"]["ItemCounts"] | null;
             next_at?: string | null;
             output?: unknown;
+            progress?: components["schemas"]["StepProgress"] | null;
             query?: {
                 [key: string]: unknown;
             } | null;
@@ -7372,6 +7493,15 @@ export interface components {
             title?: string | null;
             tries?: components["schemas"]["TryDocument"][];
             until?: string | null;
+        };
+        /** StepProgress */
+        StepProgress: {
+            /** Format: date-time */
+            at: string;
+            attempt: number;
+            fraction: number;
+            step: string;
+            text: string;
         };
         /** StepUpgradeDocument */
         StepUpgradeDocument: {
@@ -12062,6 +12192,206 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PastAttemptDocumentPage"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    listExecutionLogs: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The `next_cursor` of the page before; later lines are returned.
+                 * @example
+                 */
+                after?: string;
+                /**
+                 * @description Only lines of this attempt.
+                 * @example 1
+                 */
+                attempt?: number;
+                /**
+                 * @description Only lines of this level or above: debug, info, warning or error.
+                 * @example warning
+                 */
+                level?: string;
+                /**
+                 * @description How many at most, 1 to 1000.
+                 * @example 200
+                 */
+                limit?: number;
+                /**
+                 * @description Only lines of this step.
+                 * @example charge
+                 */
+                step?: string;
+                /**
+                 * @description How long to wait for the first line, up to 60s.
+                 * @example 30s
+                 */
+                wait?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The run's id.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the log. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LogAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    streamExecutionLogs: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The `next_cursor` of the page before; later lines are returned.
+                 * @example
+                 */
+                after?: string;
+                /**
+                 * @description Only lines of this attempt.
+                 * @example 1
+                 */
+                attempt?: number;
+                /**
+                 * @description Only lines of this level or above: debug, info, warning or error.
+                 * @example warning
+                 */
+                level?: string;
+                /**
+                 * @description Only lines of this step.
+                 * @example charge
+                 */
+                step?: string;
+            };
+            header?: {
+                /**
+                 * @description The same, as browsers send it by themselves.
+                 * @example
+                 */
+                "Last-Event-ID"?: string;
+            };
+            path: {
+                /**
+                 * @description The run's id.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Server-Sent Events. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
                 };
             };
             /** @description The request is invalid; `details` says where. */
@@ -19150,6 +19480,206 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PastAttemptDocumentPage"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    listRunLogs: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The `next_cursor` of the page before; later lines are returned.
+                 * @example
+                 */
+                after?: string;
+                /**
+                 * @description Only lines of this attempt.
+                 * @example 1
+                 */
+                attempt?: number;
+                /**
+                 * @description Only lines of this level or above: debug, info, warning or error.
+                 * @example warning
+                 */
+                level?: string;
+                /**
+                 * @description How many at most, 1 to 1000.
+                 * @example 200
+                 */
+                limit?: number;
+                /**
+                 * @description Only lines of this step.
+                 * @example charge
+                 */
+                step?: string;
+                /**
+                 * @description How long to wait for the first line, up to 60s.
+                 * @example 30s
+                 */
+                wait?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The run's id.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the log. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LogAnswer"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    streamRunLogs: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The `next_cursor` of the page before; later lines are returned.
+                 * @example
+                 */
+                after?: string;
+                /**
+                 * @description Only lines of this attempt.
+                 * @example 1
+                 */
+                attempt?: number;
+                /**
+                 * @description Only lines of this level or above: debug, info, warning or error.
+                 * @example warning
+                 */
+                level?: string;
+                /**
+                 * @description Only lines of this step.
+                 * @example charge
+                 */
+                step?: string;
+            };
+            header?: {
+                /**
+                 * @description The same, as browsers send it by themselves.
+                 * @example
+                 */
+                "Last-Event-ID"?: string;
+            };
+            path: {
+                /**
+                 * @description The run's id.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Server-Sent Events. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
                 };
             };
             /** @description The request is invalid; `details` says where. */

@@ -208,8 +208,8 @@ _BEHIND: Final = query("after", TEXT, "The `next_cursor` of the page before; lat
 async def list_run_logs(request: AnyRequest, run: FromPath[str]) -> Response[LogAnswer]:
     """List the lines that the steps of a run have logged, oldest first: those `after` a cursor, at most `limit`.
     Of each attempt the newest 64 KB are stored. With `wait` (a duration up to 60s) the answer is delayed until there is
-    a line or the run has ended. `next_cursor` is the `after` of the next request. It is null when the run has ended and this
-    was the last line. `progress` is how far the attempts in flight are that have reported it."""
+    a line or the run has ended. `next_cursor` is the `after` of the next request. It is null when the run has ended and
+    this was the last line. `progress` is how far the attempts in flight are that have reported it."""
     values = _query(request)
     after = values.last("after", parse_cursor) or LogCursor()
     limit = values.last("limit", lambda text: number_of(text, 1, MOST_LINES)) or _LINES

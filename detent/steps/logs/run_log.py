@@ -52,7 +52,7 @@ class RunLog(logging.LoggerAdapter[logging.Logger]):
             if stored.wants(level):
                 stored.write(level, self.logger.name, text_of(self._record(level, msg, args, kwargs.get("exc_info"))))
         if self.logger.isEnabledFor(level):
-            msg, kwargs = self.process(msg, kwargs)  # type: ignore[assignment]
+            msg, kwargs = self.process(msg, kwargs)
             kwargs["stacklevel"] = kwargs.get("stacklevel", 1) + 1
             self.logger.log(level, msg, *args, **kwargs)
 

@@ -92,6 +92,7 @@ function Tabs({ id, outline, places, hasEvent }: { id: string; outline: Outline;
     tab("steps", "Steps", outline.steps.length),
     tab("data", "Data"),
     tab("journal", "Journal", outline.seq),
+    tab("log", "Log"),
     ...(hasFamily || places.place.tab === "family" ? [tab("family", "Family")] : []),
     ...(resources > 0 || places.place.tab === "resources" ? [tab("resources", "Resources", resources)] : []),
   ];

@@ -20,6 +20,7 @@ const DataTab = lazy(() => import("./data_tab").then((all) => ({ default: all.Da
 const EventTab = lazy(() => import("./event_tab").then((all) => ({ default: all.EventTab })));
 const FamilyTab = lazy(() => import("./family_tab").then((all) => ({ default: all.FamilyTab })));
 const JournalTab = lazy(() => import("./journal_tab").then((all) => ({ default: all.JournalTab })));
+const LogTab = lazy(() => import("./log_tab").then((all) => ({ default: all.LogTab })));
 const ResourcesTab = lazy(() => import("./resources_tab").then((all) => ({ default: all.ResourcesTab })));
 const StepsTab = lazy(() => import("./steps_tab").then((all) => ({ default: all.StepsTab })));
 const StepPanel = lazy(() => import("./panel/panel").then((all) => ({ default: all.StepPanel })));
@@ -87,7 +88,7 @@ function Loaded({ id, outline: newest, graph: newestGraph, places }: LoadedProps
     const next = names[step === null ? 0 : names.indexOf(step) + way];
     if (next !== undefined) go({ step: next, part: null }, true);
   };
-  const withPanel = step !== null && place.tab !== "journal" && place.tab !== "family" && place.tab !== "data" && place.tab !== "resources" && place.tab !== "event";
+  const withPanel = step !== null && place.tab !== "journal" && place.tab !== "log" && place.tab !== "family" && place.tab !== "data" && place.tab !== "resources" && place.tab !== "event";
   return (
     <div className={styles["run"]}>
       <Header id={id} outline={newest} seq={look.seq} onNewest={() => look.seek(null)} state={state} now={now} places={places} />
@@ -98,6 +99,7 @@ function Loaded({ id, outline: newest, graph: newestGraph, places }: LoadedProps
             {place.tab === "steps" && <StepsTab look={look} now={now} selected={step} onSelect={select} places={places} />}
             {place.tab === "data" && <DataTab id={id} look={look} places={places} />}
             {place.tab === "journal" && <JournalTab id={id} outline={newest} places={places} />}
+            {place.tab === "log" && <LogTab id={id} outline={newest} places={places} />}
             {place.tab === "family" && <FamilyTab id={id} />}
             {place.tab === "event" && <EventTab id={id} />}
             {place.tab === "resources" && <ResourcesTab id={id} />}

@@ -2,7 +2,7 @@
 import { useCallback, useMemo } from "react";
 import { useLocation, useSearch } from "wouter";
 
-export const TABS = ["graph", "steps", "data", "journal", "family", "resources", "event"] as const;
+export const TABS = ["graph", "steps", "data", "journal", "log", "family", "resources", "event"] as const;
 export type TabName = (typeof TABS)[number];
 
 export interface Place {
