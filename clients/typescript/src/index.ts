@@ -25,6 +25,8 @@ export type {
   BulkFilter,
   BulkOptions,
   DryRunOptions,
+  LogLine,
+  LogOptions,
   MoveOptions,
   RetryVersion,
   RunFilter,

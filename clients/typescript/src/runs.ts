@@ -18,6 +18,7 @@ import { ConnectionFailed } from "./errors.js";
 import type { BodyOf, Http, QueryOf } from "./http.js";
 import { newId } from "./ids.js";
 import { from, type Page, pages } from "./paging.js";
+import type { components } from "./schema.js";
 import { type FollowOptions, follow, type Heard } from "./stream.js";
 
 const ALL = "/api/v1/runs";
@@ -25,6 +26,12 @@ const ONE = "/api/v1/runs/{run}";
 const START = "/api/v1/workflows/{workflow}/trigger";
 const EXECUTE = "/api/v1/workflows/{workflow}/execute";
 const LONGEST_POLL = 30;
+const MOST_LINES = 500;
+
+/** A line that an attempt of a step has logged. */
+export type LogLine = components["schemas"]["LogLine"];
+/** Which lines, and whether to go on until the run has ended. */
+export type LogOptions = Pick<QueryOf<"get", "/api/v1/runs/{run}/logs">, "step" | "attempt" | "level"> & { follow?: boolean };
 
 /** Which runs, and in which order. */
 export type RunFilter = Omit<QueryOf<"get", typeof ALL>, "cursor">;
@@ -201,6 +208,21 @@ export class Runs {
   /** The parents and children of a run, as a tree from the run that was started first. */
   async hierarchy(run: string, options: { limit?: number } = {}): Promise<Hierarchy> {
     return (await this.#http.call("get", `${ONE}/hierarchy`, { path: { run }, query: options })).data;
+  }
+
+  /** The lines that the steps of a run have logged, oldest first. With `follow`, go on until the run has ended. */
+  async *logs(run: string, options: LogOptions = {}): AsyncGenerator<LogLine, void, void> {
+    const { follow, ...which } = options;
+    let after: string | undefined;
+    while (true) {
+      const wait = follow && after !== undefined ? LONGEST_POLL : 0;
+      const place = { ...(after === undefined ? {} : { after }), ...(wait ? { wait: `${wait}s` } : {}) };
+      const query = { ...which, limit: MOST_LINES, ...place };
+      const page = await this.#http.call("get", `${ONE}/logs`, { path: { run }, query, patience: wait });
+      yield* page.data;
+      if (page.next_cursor === null || (!follow && page.data.length === 0)) return;
+      after = page.next_cursor;
+    }
   }
 
   /** The items of a step that runs for each item of a list, in their order. */

@@ -1,7 +1,7 @@
 // The page of a run, in a real browser before a real Detent.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { api, judged, openBrowser, picture, until } from "../browser.js";
+import { api, judged, looked, openBrowser, picture, until } from "../browser.js";
 import { startService } from "../service.js";
 import { everyKind, ORDER } from "../shop.js";
 
@@ -348,4 +348,41 @@ test("a stream of entries costs little, and what a person reads stays where it i
   assert.equal(await body.evaluate((el) => el.scrollTop), place);
   await page.getByRole("complementary", { name: "Step begin" }).waitFor();
   await page.close();
+});
+
+test("the log of a run has the lines of its steps, by step and level, and says when there are none", async () => {
+  const traced = `not paid\nTraceback (most recent call last):\n  File "/shop/pay.py", line 7, in pay\nValueError: ${"no funds ".repeat(30)}`;
+  await save({
+    name: "chatty",
+    tasks: {
+      ask: { action: "core.log", with: { message: "asking the bank", order: "A-1" } },
+      pay: { needs: ["ask"], action: "core.log", with: { message: traced, level: "error" } },
+      quiet: { needs: ["pay"], action: "core.echo", with: { x: 1 } },
+    },
+  });
+  const run = await start("chatty");
+  await once(run, (document) => document.status === "completed");
+  const page = await open(run, "/log");
+  const log = page.getByRole("log", { name: "Log" });
+  await log.getByText("asking the bank").waitFor();
+  await log.getByText("order=A-1").waitFor();
+  await log.getByText("ValueError: no funds").waitFor();
+  await page.getByText("2 lines").waitFor();
+  await page.getByLabel("Level").selectOption("error");
+  await log.getByText("asking the bank").waitFor({ state: "detached" });
+  await page.getByLabel("Step").selectOption("quiet");
+  await page.getByText("No line fits").waitFor();
+  assert.match(page.url(), /of=quiet/);
+  await page.getByLabel("Level").selectOption("debug");
+  await page.getByLabel("Step").selectOption("");
+  await log.getByText("asking the bank").waitFor();
+  await page.getByLabel("Wrap lines").uncheck();
+  assert.equal(await log.getAttribute("data-wrap"), null);
+  await page.getByLabel("Wrap lines").check();
+  await page.close();
+  await looked(browser, `/runs/${run}/log`, "run-log", (shown) => shown.getByText("asking the bank").waitFor());
+  await save({ name: "silent", tasks: { a: { action: "core.echo", with: { x: 1 } } } });
+  const silent = await open(await start("silent"), "/log");
+  await silent.getByText("The steps have logged nothing").waitFor();
+  await silent.close();
 });
