@@ -24,7 +24,6 @@ from detent.expressions import ExpressionError, Reference, Template, compile_exp
 from detent.forms.steps.scope import StepsScope
 from detent.forms.templates import Read
 from detent.graph.check import upstream
-from detent.graph.model import StepKind
 from detent.ids import RUN, InvalidId, parse, show
 from detent.instant import Instant, as_datetime, iso
 from detent.planner.history import PastAttempt, history
@@ -51,7 +50,8 @@ EVERY = RunCriteria()
 #: How many steps in flight of one run are shown with how far they are.
 MOST_PROGRESS: Final = 100
 #: The types of steps whose code can report how far it is, and the words for one that is in flight.
-_REPORTING: Final = frozenset({"action", "python", "function", "step"})
+_FUNCTION: Final = "function"
+_REPORTING: Final = frozenset({"action", "python", "step", _FUNCTION})
 _IN_FLIGHT: Final = frozenset({"running", "scheduled"})
 _PAGE: Final = 200
 #: A page of a timeline is read in pieces until it has this many bytes.
@@ -125,7 +125,7 @@ class RunCommands(CommandPart):
             step = document.steps.get(progress.step)
             if step is None:
                 # A step of a durable function has no document before it ends: its function shows how far it is.
-                step = next((one for one in document.steps.values() if one.type == StepKind.FUNCTION), None)
+                step = next((one for one in document.steps.values() if one.type == _FUNCTION), None)
             elif step.attempt not in (None, progress.attempt):
                 continue  # of an attempt whose node died
             if step is not None and _may_report(step):

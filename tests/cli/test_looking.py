@@ -84,6 +84,28 @@ def test_why_tells_the_chain_from_what_blocks_to_what_waits(served: Served) -> N
     assert "/wh/" in served.says("runs", "show", run)
 
 
+def test_logs_show_what_steps_log_between_the_entries_of_the_journal(served: Served) -> None:
+    text = "name: chatty\ntasks:\n  say: {action: core.log, with: {message: 'hello\\x1b[2J', n: 3}}\n"
+    text += "  warn: {needs: [say], action: core.log, with: {message: careful, level: warning}}\n"
+    (served.folder / "chatty.yaml").write_text(text)
+    served.says("apply", "chatty.yaml")
+    run = served.tells("trigger", "chatty", "--wait")["id"]
+
+    def words(*options: str) -> list[str]:
+        return [re.sub(r" +", " ", line.split("  ", 1)[1]) for line in served.says("logs", run, *options).splitlines()]
+
+    whole = words()
+    assert whole[1].startswith("│ say hello")
+    assert "\x1b" not in whole[1]
+    assert whole[1].endswith("n=3")
+    assert [line.split(" ")[0:2] for line in whole[1:5]] == [["│", "say"], ["✓", "say"], ["│", "warn"], ["✓", "warn"]]
+    assert words("--step", "warn", "--level", "warning", "-f")[1:3] == ["│ warn careful", whole[4]]
+    assert not [line for line in words("--level", "error") if line.startswith("│")]
+    last = json.loads(served.says("logs", run, "--json", "--step", "warn").splitlines()[0])
+    assert (last["message"], last["level"]) == ("careful", "warning")
+    assert "must be debug, info, warning, error, not 'loud'" in served.says("logs", run, "--level", "loud", code=2)
+
+
 def test_logs_tell_what_happened_in_order_and_each_entry_as_a_document(served: Served) -> None:
     run = served.tells("trigger", "fail", "--wait", code=1)["id"]
     lines = [re.sub(r" +", " ", line.split("  ", 1)[1]) for line in served.says("logs", run).splitlines()]

@@ -18,6 +18,7 @@ from detent.engine.callbacks import CallbackTokens
 from detent.engine.engine import Engine
 from detent.engine.records.logs import MOST_BYTES, ROW_BYTES
 from detent.engine.tuning import Tuning
+from detent.errors import StoreError
 from detent.graph.model import StepKind
 from detent.ids import RUN, new_id, parse
 from detent.observe import listen
@@ -98,7 +99,7 @@ async def lines(world: Theatre, run: str) -> list[tuple[str, int, str, str]]:
     return [(row.step, row.attempt, line[2], line[3]) for line, row in found]
 
 
-async def test_every_way_to_log_in_a_class_step_is_stored_with_its_attempt(code: PythonRegistry) -> None:
+async def test_whatever_a_class_step_logs_is_stored_with_its_attempt(code: PythonRegistry) -> None:
     class Paying(Workflow, registry=code):
         @step(on_exception=reattempt(max=2, wait=0.01))
         async def ask(self) -> None:
@@ -323,3 +324,35 @@ async def test_a_node_inside_a_program_logs_through_its_logging(
     assert record.getMessage().startswith(f"run.paused run={run} reason=")
     assert record.getMessage().endswith("ValueError: no funds")
     assert "detent/python/classes" not in record.getMessage(), "the frames of Detent are left out"
+
+
+async def test_lines_that_the_database_rejects_are_lost_and_the_run_goes_on(code: PythonRegistry) -> None:
+    class Paying(Workflow, registry=code):
+        @step
+        def pay(self) -> None:
+            self.log.info("a line")
+
+        @step
+        def ship(self) -> None: ...
+
+    heard: list[dict[str, Any]] = []
+    stop = listen(lambda name, facts: heard.append(facts) if name == "engine.error" else None)
+    try:
+        async with stage(code) as world:
+            store = world.store
+            assert isinstance(store, MemoryStore)
+            flush = store.flush
+
+            async def choosy(*args: Any, **given: Any) -> Any:
+                if args[2].logs:
+                    raise StoreError("no such table: step_log")
+                return await flush(*args, **given)
+
+            store.flush = choosy  # type: ignore[method-assign]
+            run = await world.start(Paying)
+            assert (await world.ended(run))["status"] == "completed"
+            assert await lines(world, run) == []
+    finally:
+        stop()
+    assert [facts["where"] for facts in heard] == ["step logs"]
+    assert "no such table" in heard[0]["error"]

@@ -5,6 +5,7 @@ The zygote of a test imports this module.
 
 import asyncio
 import ctypes
+import logging
 import os
 import signal
 import socket
@@ -48,6 +49,7 @@ def double(row: Row, context: ActionContext) -> dict[str, Any]:
 @REGISTRY.action("good.later", isolation="process")
 async def later(number: int) -> int:
     await asyncio.sleep(0)
+    logging.getLogger("shop").warning("later by %d", number)
     return number + 1
 
 

@@ -105,6 +105,8 @@ async def test_an_action_in_a_process_is_like_any_other(
         ("step.progress", {**where, "fraction": 0.5, "text": "half"}),
     ]
     assert done(await call(step, "good.later", {"number": 1}))["output"] == 2
+    plain = {**where, "level": "warning", "message": "later by 1", "facts": {"logger": "shop"}}
+    assert heard[-1] == ("action.logged", plain), "a plain logger of the process reaches the node"
     skipped = await call(step, "good.skip")
     assert isinstance(skipped, Skip)
     failed = await call(step, "good.fail")

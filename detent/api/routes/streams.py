@@ -28,7 +28,7 @@ from detent.api.request import (
     word_of,
 )
 from detent.api.server.policy_guard import admit_request
-from detent.commands.logs.step_logs import MOST_LINES, LogCommands, LogCursor, LogFilter, parse_cursor
+from detent.commands.logs.step_logs import MOST_LINES, LogCommands, LogFilter
 from detent.documents.answers import Many, One, as_json
 from detent.documents.journal import EntryDocument, LogAnswer
 from detent.errors import Forbidden, NotFound, StoreError, Unauthenticated, Unavailable
@@ -38,6 +38,7 @@ from detent.steps.logs.attempt_log import LEVELS
 from detent.values.fields import Problems
 from detent.views.entries import entry_json
 from detent.views.feeds import MOST_ENTRIES, Feeds
+from detent.views.logs import BEGINNING, LogCursor, parse_cursor
 
 MEDIA_TYPE: Final = "text/event-stream"
 # A proxy must neither cache a stream nor buffer it.
@@ -211,7 +212,7 @@ async def list_run_logs(request: AnyRequest, run: FromPath[str]) -> Response[Log
     a line or the run has ended. `next_cursor` is the `after` of the next request. It is null when the run has ended and
     this was the last line. `progress` is how far the attempts in flight are that have reported it."""
     values = _query(request)
-    after = values.last("after", parse_cursor) or LogCursor()
+    after = values.last("after", parse_cursor) or BEGINNING
     limit = values.last("limit", lambda text: number_of(text, 1, MOST_LINES)) or _LINES
     wait = values.last("wait", wait_of) or 0.0
     where = _log_filter(values)
@@ -241,7 +242,7 @@ async def stream_run_logs(request: AnyRequest, run: FromPath[str]) -> Response[b
     connection, `Last-Event-ID` (or `after`) continues behind the last line."""
     values = _query(request)
     where = _log_filter(values)
-    after = values.last("after", parse_cursor) or LogCursor()
+    after = values.last("after", parse_cursor) or BEGINNING
     if text := request.headers.get("last-event-id"):
         seen = QueryValues({"Last-Event-ID": [text]}, values.problems)
         after = seen.last("Last-Event-ID", parse_cursor) or after

@@ -10,41 +10,15 @@ from detent.commands.context import CommandPart
 from detent.commands.runs import MOST_PROGRESS
 from detent.documents.journal import LogLine, StepProgress
 from detent.errors import NotFound
-from detent.ids import RUN, InvalidId, parse, show
+from detent.ids import RUN, InvalidId, parse
 from detent.store.logs.rows import LogKind, LogRow
-from detent.views.logs import line_documents, progress_documents
+from detent.views.logs import BEGINNING, NOTHING, LogCursor, line_documents, progress_documents
 
 MOST_LINES: Final = 1_000
 #: How many rows one page reads at most. A page with a filter may have fewer lines than were asked for.
 MOST_ROWS: Final = 64
 #: Seconds between two looks at a log that is followed.
 LOOK: Final = 0.5
-_CURSOR: Final = "log"
-_NOTHING: Final = bytes(16)
-
-
-class LogCursor(NamedTuple):
-    """The place behind a line: the row that has it, and how many lines of that row were read."""
-
-    row: bytes = _NOTHING
-    lines: int = 0
-
-    def __str__(self) -> str:
-        return f"{show(_CURSOR, self.row)}-{self.lines}"
-
-
-BEGINNING: Final = LogCursor()
-
-
-def parse_cursor(text: str) -> LogCursor:
-    """Return the cursor of a text. Raise ValueError."""
-    row, _, lines = text.partition("-")
-    if not (lines.isascii() and lines.isdigit() and len(lines) <= 9):
-        raise ValueError("is not a cursor of this list; use `next_cursor` of the same query")
-    try:
-        return LogCursor(parse(_CURSOR, row), int(lines))
-    except InvalidId:
-        raise ValueError("is not a cursor of this list; use `next_cursor` of the same query") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +83,7 @@ class LogCommands(CommandPart):
 
     async def _read(self, run: bytes, after: LogCursor, limit: int, where: LogFilter) -> LogPage:
         # From the row itself, if some of its lines are still to be read.
-        behind = after.row if not after.lines or after.row == _NOTHING else _before(after.row)
+        behind = after.row if not after.lines or after.row == NOTHING else _before(after.row)
         rows = await self._store.log_rows(
             self._tenant, run, limit=MOST_ROWS, after=behind, step=where.step, attempt=where.attempt
         )
@@ -118,7 +92,7 @@ class LogCommands(CommandPart):
         ends: dict[tuple[str, int], int] = {}
         for row in rows:
             skip = after.lines if row.id == after.row else 0
-            missing = 0 if skip else await self._missing(row, ends, is_first=after.row == _NOTHING)
+            missing = 0 if skip else await self._missing(row, ends, is_first=after.row == NOTHING)
             ends[row.step, row.attempt] = row.first + row.size
             for level, line in line_documents(row, skip=skip, left_out=missing):
                 if level >= where.level:

@@ -76,7 +76,7 @@ class LoopWatch:
         """Return the step that the loop runs now. It may go on at any moment, so everything here may fail."""
         with suppress(Exception):
             task = asyncio.current_task(self._loop)
-            frame = sys._current_frames().get(self._thread)  # noqa: SLF001 - there is no other way
+            frame = sys._current_frames().get(self._thread)  # noqa: SLF001 - nothing else returns the frames of another thread
             found = self.find(task, _log_in(frame))
             return None if found is None else {**found, "at": _place_of(frame)}
         return None

@@ -1,17 +1,33 @@
-"""The verbs of step logs, the same on every SQL database. Each dialect's flush writes them."""
+"""The table and the verbs of step logs, the same on every SQL database. Each dialect's flush writes the rows."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 from typing import Any, Final
 
-from sqlalchemy import Select, bindparam, delete, select
+from sqlalchemy import Column, Index, Integer, Select, Table, bindparam, delete, select
 
-from detent.ids import first_id
 from detent.store.logs.rows import LogKind, LogRow, LogStore
 from detent.store.sql.access import SqlAccess
 from detent.store.sql.compiler import InList
-from detent.store.sql.logs.table import step_log
+from detent.store.sql.schema import ID, LONG, NAME, WORD, metadata
+
+step_log = Table(
+    "step_log",
+    metadata,
+    Column("id", ID, primary_key=True),
+    Column("tenant", Integer, nullable=False),
+    Column("run", ID, nullable=False),
+    Column("kind", WORD, nullable=False),  # `lines` or `progress`
+    Column("step", NAME, nullable=False),
+    Column("attempt", Integer, nullable=False),
+    Column("first", Integer, nullable=False),
+    Column("size", Integer, nullable=False),
+    Column("data", LONG, nullable=False),
+    sqlite_strict=True,
+    sqlite_with_rowid=False,
+)
+Index("step_log_run", step_log.c.run, step_log.c.kind, step_log.c.id)
 
 _COLUMNS: Final = tuple(step_log.c[name] for name in LogRow._fields)
 _OLD: Final = (
@@ -53,6 +69,8 @@ class LogVerbs(LogStore):
         return [LogRow(*row[:-1], row[-1].encode()) for row in rows]
 
     async def prune_logs(self, *, before: int, limit: int) -> int:
+        from detent.ids import first_id
+
         rows = await self._access.query(_OLD, {"before": first_id(before), "limit": limit})
         if not rows:
             return 0
