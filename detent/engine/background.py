@@ -13,6 +13,7 @@ from detent.engine.committer import Committer, Fenced
 from detent.engine.runner import Runner
 from detent.engine.tuning import Tuning
 from detent.errors import StoreError
+from detent.ids import first_id
 from detent.instant import SECOND, micros
 from detent.observe import emit
 from detent.run.journal import family_in
@@ -136,7 +137,7 @@ class Retention:
         # First: a log is the largest part of a run, and the least needed.
         if (
             self._logs is not None
-            and await self._store.prune_logs(before=now - micros(self._logs), limit=BATCH) == BATCH
+            and await self._store.prune_logs(before=first_id(now - micros(self._logs)), limit=BATCH) == BATCH
         ):
             return PAUSE
         own = self._tenants.retentions()

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from detent.ids import new_id
+from detent.ids import first_id, new_id
 from detent.instant import SECOND
 from detent.store.logs.rows import LogKind, LogRow
 from detent.store.protocol import Store
@@ -61,7 +61,7 @@ async def test_rows_are_deleted_with_their_run_and_before_it_by_their_age(store:
     assert await store.prune(before=now + SECOND, statuses=["completed"], limit=9) == 1
     assert await store.log_rows(1, run, limit=9) == []
     assert len(await store.log_rows(1, other, limit=9)) == 2
-    assert await store.prune_logs(before=now - 3600 * SECOND, limit=9) == 0
-    assert await store.prune_logs(before=now + 3600 * SECOND, limit=1) == 1
-    assert await store.prune_logs(before=now + 3600 * SECOND, limit=9) == 1
+    assert await store.prune_logs(before=first_id(now - 3600 * SECOND), limit=9) == 0
+    assert await store.prune_logs(before=first_id(now + 3600 * SECOND), limit=1) == 1
+    assert await store.prune_logs(before=first_id(now + 3600 * SECOND), limit=9) == 1
     assert await store.log_rows(1, other, limit=9) == []

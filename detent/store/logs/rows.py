@@ -50,5 +50,5 @@ class LogStore(Protocol):
     ) -> list[LogRow]:
         """Return rows of a run in the order of their ids, those after `after`."""
 
-    async def prune_logs(self, *, before: int, limit: int) -> int:
-        """Delete up to `limit` rows that were written before that time. Return how many were deleted."""
+    async def prune_logs(self, *, before: bytes, limit: int) -> int:
+        """Delete up to `limit` rows whose id is below that one: ids sort by time. Return how many were deleted."""

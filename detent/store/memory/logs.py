@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from detent.ids import first_id
 from detent.store.logs.rows import LogKind, LogRow
 from detent.store.memory.tables import MemoryTables
 from detent.store.rows import Flush
@@ -31,8 +30,8 @@ class MemoryLogs(MemoryTables):
             and attempt in (None, row.attempt)
         )[:limit]
 
-    async def prune_logs(self, *, before: int, limit: int) -> int:
-        old = sorted(id_ for id_ in self.logs if id_ < first_id(before))[:limit]
+    async def prune_logs(self, *, before: bytes, limit: int) -> int:
+        old = sorted(id_ for id_ in self.logs if id_ < before)[:limit]
         for id_ in old:
             del self.logs[id_]
         return len(old)

@@ -68,10 +68,8 @@ class LogVerbs(LogStore):
         rows = await self._access.search(_listing(tuple(values)), {**values, "limit": limit})
         return [LogRow(*row[:-1], row[-1].encode()) for row in rows]
 
-    async def prune_logs(self, *, before: int, limit: int) -> int:
-        from detent.ids import first_id
-
-        rows = await self._access.query(_OLD, {"before": first_id(before), "limit": limit})
+    async def prune_logs(self, *, before: bytes, limit: int) -> int:
+        rows = await self._access.query(_OLD, {"before": before, "limit": limit})
         if not rows:
             return 0
         return len(await self._access.execute(_DROP, {"ids": [row[0] for row in rows]}))
