@@ -109,7 +109,7 @@ def _take_records(handler: logging.Handler, step_logs: str) -> Callable[[], None
     """Use a handler for records that no other handler takes. Return a function that stops it."""
     root, before = logging.getLogger(), logging.lastResort
     level, wanted = root.level, logging.getLevelNamesMapping().get(step_logs.upper())
-    logging.lastResort = handler  # type: ignore[assignment] # it is only called like one
+    logging.lastResort = handler
     if wanted is not None and not root.handlers and level == logging.WARNING:
         root.setLevel(min(level, wanted))
 

@@ -101,6 +101,8 @@ class LiveAttempt:
     def lend(self, lent: LentConnection) -> None:
         """Give the attempt a connection with a stored credential. An earlier one is still redacted."""
         self._lent = (lent, *self._lent)
+        if self._log is not None:
+            self._log.clean_with(lent.redactor.json)
 
     @property
     def binding(self) -> HostBinding | None:

@@ -63,7 +63,8 @@ async def test_lines_are_read_in_pages_and_by_step_attempt_and_level(api: Detent
         "shop.pages",
         2,
     )
-    found, cursor = [], ""
+    found: list[Any] = []
+    cursor: str | None = ""
     while cursor is not None:
         page = (await logs(api, run, f"limit=2&after={cursor}" if cursor else "limit=2")).json
         assert len(page["data"]) <= 2

@@ -12,8 +12,9 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any, Final
 
 import msgspec
@@ -213,10 +214,10 @@ class StepLogs:
 
     def _cleaner(self, log: AttemptLog) -> Callable[[bytes], bytes]:
         redactor = self._redactors.get(log.tenant)
-        fetched = None if log.texts is None else log.texts()
-        if fetched is None:
-            return _same if redactor is None else redactor.json
-        return fetched if redactor is None else lambda line: fetched(redactor.json(line))
+        cleaners = [*([] if redactor is None else [redactor.json]), *log.cleaners]
+        if log.texts is not None:
+            cleaners.append(log.texts())
+        return partial(_clean, cleaners) if cleaners else _same
 
     def _queue(self, row: LogRow) -> None:
         self._rows.append(row)
@@ -268,6 +269,12 @@ def _encoded(at: int, level: int, logger: str, text: str, facts: dict[str, Any] 
             if len(line) <= ROW_BYTES:
                 return line
     return _encode((at, level, logger, text))
+
+
+def _clean(cleaners: Sequence[Callable[[bytes], bytes]], line: bytes) -> bytes:
+    for clean in cleaners:
+        line = clean(line)
+    return line
 
 
 def _same(line: bytes) -> bytes:

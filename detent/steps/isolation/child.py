@@ -156,6 +156,9 @@ class _ProcessLog:
     def progress(self, fraction: float, text: str = "") -> None:
         self._port.progress(share_of(fraction), text)
 
+    def clean_with(self, clean: Callable[[bytes], bytes]) -> None:
+        return None  # the node cleans what this process sends
+
 
 class _Port:
     """The port of the context of an isolated action: what it reports becomes frames."""

@@ -52,7 +52,19 @@ class AttemptLog:
     It takes no line while it `is_replaying`, when a durable function repeats what it did before, and if it
     `is_muted`, because the results of its step are sealed."""
 
-    __slots__ = ("attempt", "is_muted", "is_over", "is_replaying", "run", "sink", "step", "tail", "tenant", "texts")
+    __slots__ = (
+        "attempt",
+        "cleaners",
+        "is_muted",
+        "is_over",
+        "is_replaying",
+        "run",
+        "sink",
+        "step",
+        "tail",
+        "tenant",
+        "texts",
+    )
 
     def __init__(self, sink: LineSink, run: bytes, tenant: int, step: str, attempt: int) -> None:
         self.sink = sink
@@ -64,6 +76,8 @@ class AttemptLog:
         self.is_replaying = False
         self.is_over = False
         self.tail: Any = None
+        #: What cleans a line, beside the secrets of its tenant.
+        self.cleaners: tuple[Callable[[bytes], bytes], ...] = ()
         #: Returns what cleans a line of the results of sensitive steps, if the run has some.
         self.texts: Callable[[], Callable[[bytes], bytes]] | None = None
 
@@ -87,6 +101,10 @@ class AttemptLog:
         """Show how far the attempt is: from 0 to 1, with a few words. Only the latest is shown."""
         if not (self.is_muted or self.is_replaying or self.is_over):
             self.sink.progress(self, share_of(fraction), plain_text(text, LONGEST_LINE))
+
+    def clean_with(self, clean: Callable[[bytes], bytes]) -> None:
+        """Clean every line with this, too, before it is stored."""
+        self.cleaners = (*self.cleaners, clean)
 
     def end(self) -> None:
         """Take no more lines, and store those that wait."""
@@ -117,6 +135,9 @@ class CurrentLog(Protocol):
 
     def progress(self, fraction: float, text: str = "") -> None:
         """Show how far the attempt is."""
+
+    def clean_with(self, clean: Callable[[bytes], bytes]) -> None:
+        """Clean every line with this, too, before it is stored."""
 
 
 #: The log of the attempt whose code runs; None outside of an attempt.
