@@ -66,15 +66,10 @@ class LogVerbs(LogStore):
         given = {"tenant": tenant, "run": run, "kind": kind.value, "step": step, "attempt": attempt, "after": after}
         values = {name: value for name, value in given.items() if value is not None}
         rows = await self._access.search(_listing(tuple(values)), {**values, "limit": limit})
-        return [_row(*row) for row in rows]
+        return [LogRow._make((*row[:-1], row[-1].encode())) for row in rows]
 
     async def prune_logs(self, *, before: bytes, limit: int) -> int:
         rows = await self._access.query(_OLD, {"before": before, "limit": limit})
         if not rows:
             return 0
         return len(await self._access.execute(_DROP, {"ids": [row[0] for row in rows]}))
-
-
-def _row(*values: Any) -> LogRow:
-    *facts, data = values
-    return LogRow(*facts, data.encode())
