@@ -356,7 +356,10 @@ class Committer:
         return not self.is_unsure and self.epoch == epoch
 
     def is_idle(self) -> bool:
-        return not self._queue and not self._contended and not self._sent and not self.logs
+        return not self._queue and not self._contended and not self._sent and not self._has_logs()
+
+    def _has_logs(self) -> bool:
+        return self.logs is not None and self.logs.is_waiting
 
     def wake(self) -> None:
         """Flush the rows of step logs that wait."""
@@ -364,13 +367,13 @@ class Committer:
 
     async def work(self) -> None:
         """Flush queued writes forever. Raise Fenced when this node was removed."""
-        tuning = self._tuning
+        tuning, logs = self._tuning, self.logs
         while True:
             await self._wake.wait()
             self._wake.clear()
-            while self._queue or self._contended or self.is_unsure or self.logs:
+            while self._queue or self._contended or self.is_unsure or (logs is not None and logs.is_waiting):
                 self._sent = True
-                if self._queue or self.logs:
+                if self._queue or (logs is not None and logs.is_waiting):
                     await self._commit(
                         self._contended.without_known(self._queue.take(tuning.flush_rows, tuning.flush_bytes))
                     )
@@ -392,11 +395,12 @@ class Committer:
     async def _commit(self, batch: list[PendingWrite], *, again: bool = False, patience: float | None = None) -> None:
         """Write a batch and report it as durable. With `patience`, raise _Locked if another transaction blocks it for
         longer."""
-        if not batch and not self.logs:
+        logs = self.logs if self.logs is not None and self.logs.is_waiting else None
+        if not batch and logs is None:
             return
         flush = Flush()
-        if self.logs:
-            flush.logs, flush.dropped_logs = self.logs.take(self._tuning.flush_bytes)
+        if logs is not None:
+            flush.logs, flush.dropped_logs = logs.take(self._tuning.flush_bytes)
         for write in batch:
             write.add_to(flush)
         reach("before_flush")

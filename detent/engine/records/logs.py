@@ -101,9 +101,8 @@ class StepLogs:
         self._rows: deque[LogRow] = deque()
         self._bytes = 0
         self._dropped: list[bytes] = []
-
-    def __bool__(self) -> bool:
-        return bool(self._rows or self._dropped)
+        #: Whether there is anything to flush. Every flush asks this, and an attribute costs no call.
+        self.is_waiting = False
 
     # -- attempts, in any thread
 
@@ -160,8 +159,7 @@ class StepLogs:
             is_more = bool(self._open)
         if is_more:
             self._arm()
-        if self:
-            self._wake()
+        self._flush_if_any()
 
     def end(self, log: AttemptLog) -> None:
         """Queue the last lines of an attempt that is over. The caller queues its outcome after that."""
@@ -173,8 +171,7 @@ class StepLogs:
             if tail.progress_row is not None:
                 self._dropped.append(tail.progress_row)
             log.tail = None
-        if self:
-            self._wake()
+        self._flush_if_any()
 
     def _write(self, log: AttemptLog) -> int:
         """Make rows of the lines of an attempt, and drop its rows that are too old. Return the size of the rows."""
@@ -225,6 +222,11 @@ class StepLogs:
         while self._bytes > QUEUE_BYTES:
             self._bytes -= len(self._rows.popleft().data)
 
+    def _flush_if_any(self) -> None:
+        self.is_waiting = bool(self._rows or self._dropped)
+        if self.is_waiting:
+            self._wake()
+
     # -- the committer
 
     def take(self, size: int) -> tuple[list[LogRow], list[bytes]]:
@@ -239,6 +241,7 @@ class StepLogs:
             if self._rows:
                 return taken, []  # a row to drop may still wait here
             dropped, self._dropped = self._dropped, []
+            self.is_waiting = False
             if dropped and taken:
                 gone = set(dropped)
                 taken = [row for row in taken if row.id not in gone]
@@ -250,6 +253,7 @@ class StepLogs:
             self._rows.extendleft(reversed(rows))
             self._bytes += sum(len(row.data) for row in rows)
             self._dropped[:0] = dropped
+            self.is_waiting = True
 
     def lose(self, rows: list[LogRow], reason: str) -> None:
         """Report rows that the database rejects."""
