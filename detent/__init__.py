@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from detent.python.classes.workflow import Workflow
     from detent.python.decorators import cancel_if, step
     from detent.python.flow import reattempt
-    from detent.python.functions import ChildFailed, Run, StepContext, StepFailed, WaitTimeout
+    from detent.python.functions import Approval, ChildFailed, Run, StepContext, StepFailed, WaitTimeout
     from detent.python.functions.workflow import workflow
     from detent.python.heroes import HeroRef, heroes
     from detent.python.schedules import cron
@@ -50,6 +50,7 @@ __all__ = [
     "ActionContext",
     "ActionError",
     "AlreadyActive",
+    "Approval",
     "AsyncClient",
     "ChildFailed",
     "Client",
@@ -104,7 +105,7 @@ _NAMES_BY_HOME = {
     "detent.client.client": "Client",
     "detent.errors": "AlreadyActive",
     "detent.values.durations": "days hours minutes seconds weeks",
-    "detent.python.functions": "ChildFailed Run StepContext StepFailed WaitTimeout gather workflow",
+    "detent.python.functions": "Approval ChildFailed Run StepContext StepFailed WaitTimeout gather workflow",
     "detent.python.heroes": "HeroRef heroes",
     "detent.python.decorators": "cancel_if step",
     "detent.python.flow": "reattempt",

@@ -29,6 +29,7 @@ COMMANDS: Final = {
     "trigger": "Start a run of a saved workflow",
     "runs": "List, show, control and repeat runs, and explain why one waits",
     "logs": "Show what happened in a run, line by line, live if you like",
+    "waits": "List what waits for an answer, answer it, approve and reject",
     "eval": "Try an expression on the data of a run",
     "workflows": "List, show, publish, compare, archive and delete workflows",
     "templates": "List workflow templates, and make workflows of them",

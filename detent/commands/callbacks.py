@@ -6,9 +6,12 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from detent.auth.caller import Caller
+from detent.commands.approvals.answers import AskAnswers, WaitAnswer
 from detent.commands.context import CommandContext, CommandPart, encoder
 from detent.commands.runs import RunCommands
 from detent.errors import NotFound, TooLarge
+from detent.graph.ask import WaitAsk, read_decisions
+from detent.ids import RUN, show
 from detent.observe.failpoints import reach
 from detent.run.call import Op
 from detent.store.rows import Delivery, Receipt
@@ -22,12 +25,16 @@ LARGEST_MESSAGE: Final = INPUT_LIMIT * 4 // 3 + 48 * 1024
 
 
 class CallbackView(NamedTuple):
-    """A callback as its confirm page shows it. `state`: pending, active, received or expired."""
+    """A callback as its page shows it. `state`: pending, active, received or expired. `ask` is `None` if it accepts
+    any body. `decisions`: how many people have approved already."""
 
+    run: str
     workflow: str
     step: str
     state: str
     until: int | None
+    ask: WaitAsk | None = None
+    decisions: int = 0
 
 
 class DeliveryResult(NamedTuple):
@@ -61,7 +68,7 @@ class CallbackCommands(CommandPart):
         key = self._engine.tokens.read(token)
         if key is None:
             return DeliveryResult(Receipt.NOT_FOUND, False, "")
-        return await self._deliver(key, _message(body, headers, query, encoding), message_id)
+        return await self._deliver(WaitAnswer(*key, body, message_id, None, headers, query, encoding))
 
     async def answer(
         self,
@@ -83,19 +90,24 @@ class CallbackCommands(CommandPart):
             near = nearest(step, sorted(known))
             hint = f"; did you mean {near!r}?" if near else ""
             raise NotFound(f"the run has no wait {step[:80]!r}{hint}")
-        return await self._deliver((row.id, names[0]), _message(body, headers, query, encoding), message_id)
+        answer = WaitAnswer(row.id, names[0], body, message_id, self._caller, headers, query, encoding)
+        return await self._deliver(answer)
 
-    async def _deliver(self, key: tuple[bytes, str], data: bytes, message_id: str | None) -> DeliveryResult:
+    async def _deliver(self, answer: WaitAnswer) -> DeliveryResult:
+        run, step, body, message_id = answer[:4]
+        data = _message(body, answer.headers, answer.query, answer.encoding)
         redactors = self._engine.secrets.redactors
-        if redactors and (tenant := await self._context.store.tenant_of_run(key[0])) in redactors:
+        if redactors and (tenant := await self._context.store.tenant_of_run(run)) in redactors:
             data = redactors[tenant].json(data)
-        receipt, is_repeated = await self._context.deliveries.deliver(Delivery(*key, data, message_id))
+        receipt, is_repeated = await self._context.deliveries.deliver(Delivery(run, step, data, message_id))
+        if receipt is Receipt.ASKS:
+            receipt, is_repeated = await AskAnswers(self._context).answer(answer, _message)
         reach("after_delivery")
         self._context.nudge()
-        return DeliveryResult(receipt, is_repeated, key[1])
+        return DeliveryResult(receipt, is_repeated, step)
 
     async def view(self, token: str) -> CallbackView | None:
-        """Return what the confirm page of a callback shows; `None` for a token that this instance did not make."""
+        """Return what the page of a callback shows; `None` for a token that this instance did not make."""
         key = self._engine.tokens.read(token)
         if key is None:
             return None
@@ -109,7 +121,12 @@ class CallbackCommands(CommandPart):
         row = None if callback is None else await store.run(tenant, run)
         if callback is None or row is None:
             return None
-        return CallbackView(row.workflow_name, callback.step, callback.state, callback.until)
+        ask = None
+        if callback.ask is not None and (facts := await store.callback(run, step)) is not None:
+            ask = await AskAnswers(self._context).ask_of(run, step, facts)
+        decisions = len(read_decisions(callback.decisions))
+        until = callback.until
+        return CallbackView(show(RUN, run), row.workflow_name, step, callback.state, until, ask, decisions)
 
 
 def _message(body: Any, headers: Mapping[str, str], query: Mapping[str, str], encoding: str | None) -> bytes:

@@ -10,14 +10,25 @@ from typing import Final, NamedTuple
 import msgspec
 
 from detent.auth.caller import Caller
+from detent.auth.scopes import Scope
+from detent.commands.approvals.answers import may_decide, person_of
 from detent.commands.context import CommandContext, CommandPart
 from detent.commands.runs import RunCommands
 from detent.commands.workflows import WorkflowCommands
 from detent.documents.outline import GridDocument
-from detent.documents.overview import NodeDocument, QueueDocument, StorageDocument, WaitItem
+from detent.documents.overview import (
+    AskDocument,
+    ButtonDocument,
+    DecisionDocument,
+    NodeDocument,
+    QueueDocument,
+    StorageDocument,
+    WaitItem,
+)
 from detent.errors import Unavailable
+from detent.graph.ask import WaitAsk, read_ask, read_decisions
 from detent.ids import NODE, made_at, show
-from detent.instant import as_datetime
+from detent.instant import as_datetime, micros
 from detent.run.journal import MAP
 from detent.store.overview_rows import EntryMark, FiringMark, ReceivedSlice, WaitPlace, WaitRow
 from detent.store.rows import RunCriteria, RunRow
@@ -32,6 +43,8 @@ MOST_CELLS: Final = 10_000
 WINDOW: Final = 5_000
 #: A page that watches them with a filter looks at this many of the newest ones, again and again.
 NEWEST_WINDOW: Final = 500
+#: The filter of own waits looks at this many at once.
+OWN_WINDOW: Final = 1_000
 _MOST_MARKS: Final = 50_000
 _LARGEST_INPUT: Final = 4 * 1024
 _decode = msgspec.json.Decoder().decode
@@ -62,16 +75,37 @@ class InboxCommands(CommandPart):
         after: WaitPlace | None = None,
         workflow: bytes | None = None,
         hero: tuple[str, str] | None = None,
+        own: bool = False,
     ) -> InboxPage:
-        """Return the active waits behind a place, the nearest deadline first."""
-        waits = await self._store.active_waits(self._tenant, limit=limit + 1, after=after, workflow=workflow, hero=hero)
-        shown = waits[:limit]
+        """Return the active waits behind a place, the nearest deadline first. With `own`, look at a bounded number of
+        them and return those that the caller may decide."""
+        count = OWN_WINDOW if own else limit
+        waits = await self._store.active_waits(self._tenant, limit=count + 1, after=after, workflow=workflow, hero=hero)
+        has_more = len(waits) > count
+        shown = waits[:count]
+        if own:
+            mine = [wait for wait in shown if self._is_own(wait)]
+            if len(mine) > limit:
+                has_more, mine = True, mine[:limit]
+            last = mine[-1].place() if len(mine) == limit else shown[-1].place() if shown else None
+            return InboxPage(await self._items(mine), last if has_more else None)
+        return InboxPage(await self._items(shown), shown[-1].place() if has_more else None)
+
+    def _is_own(self, wait: WaitRow) -> bool:
+        """Return whether the caller may decide a wait."""
+        if not wait.ask:
+            return True
+        ask = read_ask(wait.ask)
+        by, _ = person_of(self._caller)
+        has_decided = any(one.by == by for one in read_decisions(wait.decisions))
+        return not has_decided and may_decide(self._caller, ask, self._context.now())
+
+    async def _items(self, shown: Sequence[WaitRow]) -> list[WaitItem]:
         rows: dict[bytes, RunRow | None] = {}
         for wait in shown:
             if wait.run not in rows:  # the whole row: what led to the wait is its input
                 rows[wait.run] = await self._store.run(self._tenant, wait.run)
-        items = [await self._item(wait, row) for wait in shown if (row := rows[wait.run]) is not None]
-        return InboxPage(items, shown[-1].place() if len(waits) > limit else None)
+        return [await self._item(wait, row) for wait in shown if (row := rows[wait.run]) is not None]
 
     async def state(self) -> InboxAnswer:
         """Return how many waits are active, and the nearest deadline."""
@@ -102,15 +136,54 @@ class InboxCommands(CommandPart):
             index = prepared.numbers.get(wait.step)
             title = None if index is None else prepared.graph.steps[index].title
         body = msgspec.json.encode(_decode(row.input).get("body"))
+        ask = read_ask(wait.ask) if wait.ask else None
         return WaitItem(
             run=run_summary(row, self._context.now()),
             step=wait.step,
             title=title,
-            question=None,
+            question=None if ask is None else ask.title,
             created_at=as_datetime(wait.created_at),
             until=None if wait.until is None else as_datetime(wait.until),
             url=self._callback_url(row.id, wait.step),
             input=msgspec.Raw(body) if len(body) <= _LARGEST_INPUT else cut(body),
+            ask=None if ask is None else self._ask(wait, ask),
+        )
+
+    def _ask(self, wait: WaitRow, ask: WaitAsk) -> AskDocument:
+        now, every = self._context.now(), ask.every
+        reminders = ask.reminders(now)
+        following = None
+        if every is not None and reminders < ask.most:
+            following = as_datetime(ask.opened_at + micros(every) * (reminders + 1))
+        return AskDocument(
+            kind="approval" if ask.is_approval else "webhook",
+            text=ask.text,
+            data=ask.data,
+            form=ask.schema if ask.is_form else None,
+            schema=None if ask.is_form else ask.schema,
+            buttons=[ButtonDocument(label=one.label, body=one.body) for one in ask.buttons],
+            assignees=list(ask.assignees),
+            quorum=ask.quorum,
+            decisions=[
+                DecisionDocument(
+                    by=one.by,
+                    name=one.name,
+                    at=one.at,
+                    approved=one.approved,
+                    comment=one.comment,
+                    answer=one.answer,
+                )
+                for one in read_decisions(wait.decisions)
+            ],
+            may_decide=self._caller.may(Scope.EXECUTE) and self._is_own(wait),
+            not_by=ask.not_by,
+            on_timeout=ask.on_timeout,
+            opened_at=as_datetime(ask.opened_at),
+            reminders=reminders,
+            next_reminder_at=following,
+            escalates_at=None if ask.after is None else as_datetime(ask.opened_at + micros(ask.after)),
+            escalates_to=list(ask.to),
+            digest=ask.digest(),
         )
 
 

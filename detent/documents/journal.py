@@ -43,7 +43,7 @@ class EntryDocument(msgspec.Struct, kw_only=True):
     `version` and `was`: the versions of a move from one version to another; its status is `refused`, with the error, if
     the run was not moved. `child_run_id` is the child that begins. Of a map: `item_count` when it begins, the `pages`
     that begin (the ids of their runs), and the `page` that has ended. `probe`: what the probe of the step said after a
-    crash."""
+    crash. `note`: what happened at a wait that goes on, a reminder, its escalation, or one decision of several."""
 
     seq: int
     at: datetime
@@ -72,6 +72,7 @@ class EntryDocument(msgspec.Struct, kw_only=True):
     pages: list[str] = []
     page: PageDocument | None = None
     probe: ProbeDocument | None = None
+    note: Json = None
 
 
 class LogLine(msgspec.Struct, kw_only=True):

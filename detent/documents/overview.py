@@ -11,8 +11,55 @@ from detent.documents.runs import PrincipalDocument, RunSummary
 from detent.documents.triggers import FiringDocument
 
 
+class ButtonDocument(msgspec.Struct, kw_only=True):
+    """A button of a wait: pressing it sends `body`."""
+
+    label: str
+    body: Json
+
+
+class DecisionDocument(msgspec.Struct, kw_only=True):
+    """The decision of one person about an approval."""
+
+    by: str
+    name: str | None
+    at: str
+    approved: bool
+    comment: str | None
+    answer: Json
+
+
+class AskDocument(msgspec.Struct, kw_only=True):
+    """What a wait asks, as it was when the wait became active.
+
+    `kind` is `approval` or `webhook`. `form` is the JSON Schema of what people fill in, `schema` that of a body which
+    programs send. `digest` is the SHA-256 of what is shown, which the ending of an approval has too. `quorum` different
+    people have to approve; `decisions` are those so far. `may_decide`: the caller is among those who may. After
+    `escalates_at` those in `escalates_to` may decide too."""
+
+    kind: str
+    text: str | None
+    data: Json
+    form: Json
+    schema: Json
+    buttons: list[ButtonDocument]
+    assignees: list[str]
+    quorum: int
+    decisions: list[DecisionDocument]
+    may_decide: bool
+    not_by: str | None
+    on_timeout: str
+    opened_at: datetime
+    reminders: int
+    next_reminder_at: datetime | None
+    escalates_at: datetime | None
+    escalates_to: list[str]
+    digest: str
+
+
 class WaitItem(msgspec.Struct, kw_only=True):
-    """An active wait. `until` is its deadline, null if it has none. `question` is what is asked, if the step says so.
+    """An active wait. `until` is its deadline, null if it has none. `question` is what is asked, if the step says so,
+    and `ask` has the whole of it; null for a wait that accepts any body.
 
     `input` is what led to it: the body that the run was started with, or its size and beginning if it is large."""
 
@@ -24,6 +71,7 @@ class WaitItem(msgspec.Struct, kw_only=True):
     until: datetime | None
     url: str | None
     input: Json
+    ask: AskDocument | None = None
 
 
 class InboxDocument(msgspec.Struct):

@@ -164,6 +164,8 @@ def _spell(raw: bytes) -> str:
 
 #: Events from outside that end a run.
 _ENDING: Final = frozenset({events.Cancelled, events.Expired, events.Finished})
+#: Events that may decide a race, and end the waits that lose it. An answer has closed the callbacks of the others.
+_DECIDING: Final = frozenset({events.Woke, events.WaitExpired})
 _ENDING_OR_SKIPPED: Final = _ENDING | {events.Skipped}
 _ENDING_OUTCOMES: Final = frozenset({Cancel, Finish})
 
@@ -172,6 +174,8 @@ def may_end_waits(run: OwnedRun, event: events.Event) -> bool:
     """Return whether an event can end waits without their callbacks."""
     if type(event) is events.AttemptEnded:
         return bool(run.state.operations) or type(event.outcome) in _ENDING_OUTCOMES
+    if type(event) in _DECIDING:
+        return bool(run.prepared.races)
     return type(event) in _ENDING_OR_SKIPPED
 
 
@@ -224,8 +228,19 @@ def _ended_by(run: OwnedRun, event: events.Event) -> list[int | str]:
     state = run.state
     if state.operations and (type(event) in _ENDING or ends_function(run.prepared, state, event)):
         return [key for key in state.operations if op_of(key) is Op.WAIT]
+    if isinstance(event, events.Woke | events.WaitExpired):
+        return _losers(run, event)
     if isinstance(event, events.Skipped):
         return [event.step] if event.step is not None and state.phase[event.step] is Phase.WAITING else []
     if isinstance(event, events.AttemptEnded) and type(event.outcome) not in _ENDING_OUTCOMES:
         return []
     return [index for index, phase in enumerate(state.phase) if phase is Phase.WAITING]
+
+
+def _losers(run: OwnedRun, event: events.Woke | events.WaitExpired) -> list[int | str]:
+    """Return the active waits of a race that a sleep or a timeout decides."""
+    state, index = run.state, event.step
+    decides = Phase.SLEEPING if isinstance(event, events.Woke) else Phase.WAITING
+    if state.phase[index] is not decides:
+        return []
+    return [other for other in run.prepared.races.get(index, ()) if state.phase[other] is Phase.WAITING]

@@ -80,14 +80,14 @@ class Functions:
         run.port = port
         return port
 
-    def open_wait(self, run: OwnedRun, event: events.OperationBegan) -> None:
+    def open_wait(self, run: OwnedRun, event: events.OperationBegan, ask: str | None = None) -> None:
         """Open a wait of a function, and create its callback row in the same flush. If the wait is open already, only
         set its time."""
         is_open = event.key in run.state.operations
         plan = advance(run.prepared, run.state, event=event, now=self.now())
         if plan.entry is not None:
-            plan.activate.append((event.key, event.until))
-            row = NewCallback(run.state.facts.tenant, run.id, event.key, early=True)
+            plan.activate.append((event.key, event.until, ask))
+            row = NewCallback(run.state.facts.tenant, run.id, event.key, True, ask)
             self.runner.write(run, plan, callbacks=[] if is_open else [row])
 
     def expire(self, run: OwnedRun, key: str) -> None:
@@ -160,11 +160,11 @@ class EnginePort:
     def call_at(self, when: int, callback: Callable[[], None]) -> Callable[[], None]:
         return _Alarm(self._functions.now, when, callback).stop
 
-    def begin(self, operation: Operation, *, callback: bool = False) -> None:
+    def begin(self, operation: Operation, *, callback: bool = False, ask: str | None = None) -> None:
         error = self._clean(operation.error)
         event = events.OperationBegan(operation.key, operation.attempt, operation.until, operation.child, error)
         if callback:
-            self._functions.open_wait(self._run, event)
+            self._functions.open_wait(self._run, event, ask)
         else:
             self._functions.runner.handle(self._run, event)
 

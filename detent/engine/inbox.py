@@ -181,6 +181,8 @@ class Mailbox:
         match mail.kind:
             case MessageKind.CALLBACK if mail.step in numbers:
                 return events.Received(numbers[mail.step], mail.data, mail.id)
+            case MessageKind.NOTE if mail.step is not None:
+                return events.Noted(numbers.get(mail.step, mail.step), mail.data, mail.id)
             case MessageKind.CANCEL:
                 return events.Cancelled(_by(mail.data))
             case MessageKind.PAUSE:

@@ -23,7 +23,7 @@ from detent.observe.failpoints import reach
 from detent.planner.advance import put_back
 from detent.planner.apply import take
 from detent.planner.moves.version import Movable, MoveReason, MoveWish, Refused, check_move, plan_move, refuse_move
-from detent.planner.prepared import Prepared
+from detent.planner.prepared import Prepared, callback_of
 from detent.planner.stage import stage_of
 from detent.run import events
 from detent.run.journal import Entry, EntryData, Kind, decode_data, encode_data
@@ -288,7 +288,7 @@ class VersionMoves:
         park = Park(run.id, run.generation, wake, run.row_status, queue, priority, run.version, code, is_kept, *stage)
         plan = Plan(entry, [], list(found.activated), [], closed=list(found.closed))
         write = PendingWrite(run.id, None, plan, ROW_BYTES + len(entry.data), park=park, consumed=(moving.message,))
-        write.callbacks = [NewCallback(tenant, run.id, step.name, step.accepts_early) for step in found.opened]
+        write.callbacks = [NewCallback(tenant, run.id, *callback_of(step)) for step in found.opened]
         self._forget(old)
         if is_kept:
             old.moved_as = (run, same)

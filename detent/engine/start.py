@@ -24,7 +24,7 @@ from detent.instant import SECOND, Instant, micros
 from detent.observe import emit
 from detent.observe.failpoints import reach
 from detent.planner.advance import open_later, open_run
-from detent.planner.prepared import Prepared
+from detent.planner.prepared import Prepared, callback_of
 from detent.planner.reuse import Reuse, begin_again
 from detent.planner.stage import stage_of
 from detent.run.journal import Decided, Entry, Placed, encode_opening
@@ -192,7 +192,7 @@ def _callbacks(request: PreparedStart, run: bytes) -> list[NewCallback]:
     # A wait whose result is reused from another run gets no callback of its own.
     known = request.reuse.results if request.reuse else {}
     return [
-        NewCallback(request.tenant, run, step.name, step.accepts_early)
+        NewCallback(request.tenant, run, *callback_of(step))
         for step in request.prepared.waits()
         if step.index not in known
     ]

@@ -84,7 +84,7 @@ class PendingWrite(msgspec.Struct, eq=False):
         if plan.entry is not None:
             flush.entries.append(plan.entry)
         if plan.activate:
-            flush.activations.extend(Activation(self.run, step, until) for step, until in plan.activate)
+            flush.activations.extend(Activation(self.run, *activated) for activated in plan.activate)
         if plan.closed and self.end is None:
             flush.expiries.extend((self.run, step) for step in plan.closed)
         if self.end is not None:
@@ -141,6 +141,9 @@ def emit_trouble(run: bytes, entry: Entry) -> None:
 
     Other entries are not decoded.
     """
+    if entry.kind == Kind.NOTED:
+        _emit_note(run, entry)
+        return
     is_over = entry.kind in _OVER and entry.outcome != Ending.SUCCESS
     if entry.step is None or not (is_over or entry.kind == Kind.PAUSED or entry.kind in _AGAIN):
         return
@@ -152,6 +155,17 @@ def emit_trouble(run: bytes, entry: Entry) -> None:
         emit("step.raised", run=run, outcome=entry.outcome, **facts)
     elif not is_over and data.error is not None:
         emit("step.retry", run=run, **facts)
+
+
+def _emit_note(run: bytes, entry: Entry) -> None:
+    """Report what happened at a wait that goes on: a reminder, its escalation, or one decision of several."""
+    reminder = decode_data(entry.data).reminder
+    if reminder is None:
+        emit("approval.counted", run=run, step=entry.step)
+    elif reminder:
+        emit("approval.reminder", run=run, step=entry.step, number=reminder)
+    else:
+        emit("approval.escalated", run=run, step=entry.step)
 
 
 def emit_end(end: End, run: OwnedRun | None) -> None:

@@ -1,6 +1,7 @@
 """What a step does, as every form reads it: a request, a sleep, a wait, or an action with its parameters.
 
-Every kind has one spelling as an action (`core.http.request`, `core.delay`, `core.wait`), so that forms convert.
+Every kind has one spelling as an action (`core.http.request`, `core.delay`, `core.wait`, `core.approval`), so that
+forms convert.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ from enum import StrEnum
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from detent.forms.asks import WAIT_ASK_FIELDS, read_approval, read_wait_ask
 from detent.forms.templates import Read, condition, template_reads
+from detent.graph.ask import ASK
 from detent.graph.model import Each, ItemFailure, OnCrash, Repeat, Retry, Step, StepKind
 from detent.values.answer import RESPOND, header_problem, status_problem
 from detent.values.durations import SECONDS
@@ -156,7 +159,7 @@ def unit_warning(fields: Fields, name: str, unit: str) -> list[str]:
 # Sleeps and waits. Numbers count seconds.
 
 
-_WAIT_FIELDS: Final = ("timeout", "early")
+_WAIT_FIELDS: Final = ("timeout", "early", *WAIT_ASK_FIELDS)
 
 
 class Early(StrEnum):
@@ -184,7 +187,7 @@ def _read_delay(fields: Fields) -> Work:
     return read_sleep(fields, written[0] if written else "duration")
 
 
-def read_wait(fields: Fields, name: str) -> dict[str, Any]:
+def read_wait(fields: Fields, name: str) -> Work:
     """Read the config of a wait from `wait_for_webhook`: a mapping, only its timeout, or no value."""
     value = fields.get(name)
     if isinstance(value, dict):
@@ -192,14 +195,23 @@ def read_wait(fields: Fields, name: str) -> dict[str, Any]:
     if value is False:
         fields.wrong(name, 'a mapping such as {timeout: "1h"}')
     timeout = None if isinstance(value, bool) else fields.duration(name, unit=SECONDS, zero=False)
-    return {"timeout": timeout, "early": Early.BUFFER.value}
+    return Work(StepKind.WAIT, {"timeout": timeout, "early": Early.BUFFER.value})
 
 
-def read_wait_block(fields: Fields) -> dict[str, Any]:
+def read_wait_block(fields: Fields) -> Work:
     """Read the config of a wait from its own fields. Without a timeout it lasts until the run expires."""
     fields.refuse_unknown(_WAIT_FIELDS)
     timeout = fields.duration("timeout", unit=SECONDS, zero=False)
-    return {"timeout": timeout, "early": fields.choice("early", Early, Early.BUFFER).value}
+    config: dict[str, Any] = {"timeout": timeout, "early": fields.choice("early", Early, Early.BUFFER).value}
+    ask, reads = read_wait_ask(fields)
+    if ask:
+        config[ASK] = ask
+    return Work(StepKind.WAIT, config, reads)
+
+
+def read_approval_block(fields: Fields) -> Work:
+    """Read an approval from its own fields."""
+    return Work(StepKind.WAIT, *read_approval(fields))
 
 
 # Actions. Core actions are part of Detent; all others are code of a user.
@@ -208,7 +220,7 @@ def read_wait_block(fields: Fields) -> dict[str, Any]:
 CORE_PREFIX: Final = "core."
 CORE_ACTIONS: Final = (
     *("core.echo", "core.fail", "core.delay", "core.http.request", "core.template.render", "core.wait"),
-    *("core.log", "core.transform", "core.sometimes-fails", "core.alert", RESPOND),
+    *("core.log", "core.transform", "core.sometimes-fails", "core.alert", "core.approval", RESPOND),
 )
 _ACTION_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.:/-]{0,127}")
 
@@ -219,7 +231,11 @@ def read_action(action: str, given: Fields) -> Work:
         case "core.delay":
             return _read_delay(given)
         case "core.wait":
-            return Work(StepKind.WAIT, read_wait_block(given), warnings=unit_warning(given, "timeout", "s"))
+            work = read_wait_block(given)
+            work.warnings += unit_warning(given, "timeout", "s")
+            return work
+        case "core.approval":
+            return read_approval_block(given)
         case "core.http.request":
             given.refuse_unknown(REQUEST_FIELDS)
             return read_request(given)

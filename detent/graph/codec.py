@@ -7,7 +7,8 @@ A graph that uses something which the first release did not have needs a *featur
 that they require, so that only nodes which know it claim them. Such a graph has format 2, so that an API of the first
 release cannot decode it: it would start a run, and decide its first steps by rules of its own. For the same reason the
 graph of a rule has format 3: its expressions use names that older releases do not know. A graph with secrets has format
-4: an older release would not know their names, and would store what is to be sealed.
+4: an older release would not know their names, and would store what is to be sealed. A graph whose waits ask people has
+format 5: an older release would not check their answers.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from typing import Any, Final
 
 from detent.errors import UnknownGraph
 from detent.graph.model import (
+    DECIDED_AT_ONCE,
     GRAPH_SCOPE,
     RULE_SCOPE,
     ContextSnapshot,
@@ -43,19 +45,22 @@ from detent.graph.model import (
     StepKind,
 )
 
-#: The format of graphs that the first release can run, that of newer ones, of rules, and of graphs with secrets.
+#: The format of graphs that the first release can run, that of newer ones, of rules, of graphs with secrets, and of
+#: graphs whose waits ask people.
 FIRST_FORMAT: Final = 1
 _SECOND_FORMAT: Final = 2
 _RULE_FORMAT: Final = 3
-FORMAT: Final = 4
+_SECRETS_FORMAT: Final = 4
+FORMAT: Final = 5
 _SECOND: Final = "detent/2"
 _THIRD: Final = "detent/3"
 _FOURTH: Final = "detent/4"
 _FIFTH: Final = "detent/5"
+_SIXTH: Final = "detent/6"
 _ALERT: Final = "core.alert"
 _RESPOND: Final = "core.respond"
 #: The features that this code can run.
-FEATURES: Final = (_SECOND, _THIRD, _FOURTH, _FIFTH)
+FEATURES: Final = (_SECOND, _THIRD, _FOURTH, _FIFTH, _SIXTH)
 #: The revision of the language that brought secrets.
 _SECRETS_LANGUAGE: Final = 4
 _Part = Graph | Step | Edge | Retry | Each | Repeat | Probe | ContextSnapshot
@@ -74,8 +79,10 @@ def encode(graph: Graph) -> bytes:
 
 def _format(graph: Graph) -> int:
     needed = features(graph)
-    if _FIFTH in needed:
+    if _SIXTH in needed:
         return FORMAT
+    if _FIFTH in needed:
+        return _SECRETS_FORMAT
     newer = _RULE_FORMAT if graph.scope == RULE_SCOPE else _SECOND_FORMAT
     return newer if needed else FIRST_FORMAT
 
@@ -84,7 +91,7 @@ def decode(data: bytes) -> Graph:
     """Decode a graph. Raise UnknownGraph for another format, or for a field or word of a newer Detent."""
     document = json.loads(data)
     version = document.pop("v", None) if isinstance(document, dict) else None
-    if version not in (FIRST_FORMAT, _SECOND_FORMAT, _RULE_FORMAT, FORMAT):
+    if version not in (FIRST_FORMAT, _SECOND_FORMAT, _RULE_FORMAT, _SECRETS_FORMAT, FORMAT):
         raise UnknownGraph(f"this Detent reads graphs up to format {FORMAT}, and this one has format {version!r}")
     try:
         return Graph(**_read(document, _READ_GRAPH))
@@ -101,8 +108,10 @@ def count_steps(data: bytes) -> int:
 
 def features(graph: Graph) -> tuple[str, ...]:
     """Return the features that a node must know to run this graph."""
-    if _needs_fifth(graph, graph.steps):
+    if _needs_sixth(graph.steps):
         return FEATURES
+    if _needs_fifth(graph, graph.steps):
+        return FEATURES[:-1]
     if graph.scope == RULE_SCOPE or _needs_fourth(graph.steps):
         return (_SECOND, _THIRD, _FOURTH)
     if graph.language > 2 or _needs_third(graph.steps):
@@ -124,7 +133,7 @@ def features(graph: Graph) -> tuple[str, ...]:
 def features_of_page(graph: Graph, step: Step) -> tuple[str, ...]:
     """Return the features that a node must know to run a page of a map, which is a step of this graph."""
     if _needs_fifth(graph, (step,)):
-        return FEATURES
+        return FEATURES[:-1]
     if graph.scope == RULE_SCOPE or _needs_fourth((step,)):
         return (_SECOND, _THIRD, _FOURTH)
     return (_SECOND, _THIRD) if graph.language > 2 or _needs_third((step,)) else (_SECOND,)
@@ -153,6 +162,12 @@ def _needs_fifth(graph: Graph, steps: Iterable[Step]) -> bool:
         step.sensitive or "credential" in step.config or step.config.get("action") == _RESPOND for step in steps
     )
     return is_newer or graph.language >= _SECRETS_LANGUAGE
+
+
+def _needs_sixth(steps: Iterable[Step]) -> bool:
+    """Return whether a wait asks people, or a step ends the waits that are not the first. An older release would accept
+    any answer, from everyone."""
+    return any("ask" in step.config or "first_of" in step.config for step in steps if step.kind in DECIDED_AT_ONCE)
 
 
 def fingerprint(data: bytes) -> str:

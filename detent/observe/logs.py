@@ -27,6 +27,8 @@ LEVELS: Final = {
     "node.taken_over": "warning",
     "run.failed": "error",
     "run.paused": "warning",
+    "approval.escalated": "warning",
+    "approval.reminder": "warning",
     "step.retry": "warning",
     "step.raised": "warning",
     "action.logged": "info",

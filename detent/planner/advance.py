@@ -15,6 +15,7 @@ from typing import Any, Final
 import msgspec
 
 from detent.expressions import ExpressionError
+from detent.graph.ask import FAILS, timed_out_result
 from detent.graph.model import Ending
 from detent.instant import Instant
 from detent.planner import flow, functions
@@ -392,6 +393,9 @@ def _woke(event: events.Woke, prepared: Prepared, state: RunState, now: Instant)
             state.ready[index] = None
             return Plan(None, take_ready(prepared, state), [], [])
         case Phase.WAITING:
+            until = state.until.get(index)
+            if index in state.notes and not state.failing and (until is None or now < until):
+                return _note_due(prepared, state, index, now)
             return Plan(None, [], [], [index])
         case Phase.CHILD:
             error = StepError("timeout", f"its child {state.child_of[index].id} did not end in time")
@@ -401,13 +405,39 @@ def _woke(event: events.Woke, prepared: Prepared, state: RunState, now: Instant)
             return None
 
 
+def _note_due(prepared: Prepared, state: RunState, index: int, now: Instant) -> Change | None:
+    """Plan the reminder or the escalation of a wait, if that is due."""
+    agenda = prepared.steps[index].agenda
+    note = None if agenda is None else agenda.note(state.since[index], state.noted.get(index, 0))
+    if note is None or note.at > now:
+        return None
+    return Change(Kind.NOTED, index, 1, None, EntryData(reminder=note.reminder))
+
+
+def _noted(event: events.Noted, prepared: Prepared, state: RunState, now: Instant) -> Change | None:
+    data = EntryData(note=msgspec.Raw(event.note), message=event.message)
+    if isinstance(event.wait, str):
+        return Change(Kind.NOTED, None, 1, None, data, event.wait) if event.wait in state.operations else None
+    return Change(Kind.NOTED, event.wait, 1, None, data) if state.phase[event.wait] is Phase.WAITING else None
+
+
 def _wait_expired(event: events.WaitExpired, prepared: Prepared, state: RunState, now: Instant) -> Change | None:
     index = event.step
     if state.phase[index] is not Phase.WAITING:
         return None
+    until = state.until.get(index)
+    if index in prepared.races and not state.failing and (until is None or now < until):
+        # Its callback was closed because another member of its race was first, and that was not journalled yet: the
+        # node may have died. The other one ends it. Its own time still counts, for a clock that went back.
+        state.set_timer(index, Phase.WAITING, until)
+        return None
     data = EntryData(ms=_stood(state, index, now))
     if state.failing:
         return Change(Kind.ENDED, index, 1, Ending.SKIPPED, data)  # a failing run waits for nothing any more
+    agenda = prepared.steps[index].agenda
+    if agenda is not None and agenda.on_timeout != FAILS:
+        data.result = msgspec.Raw(timed_out_result(agenda.on_timeout, now))
+        return Change(Kind.ENDED, index, 1, Ending.SUCCESS, data)
     data.error = StepError("timeout", "no callback came in time")
     return Change(Kind.ENDED, index, 1, Ending.TIMEOUT, data)
 
@@ -487,6 +517,7 @@ _CHANGES: Final[dict[type, Callable[[Any, Prepared, RunState, Instant], Change |
     events.Woke: _woke,
     events.WaitExpired: _wait_expired,
     events.Received: _received,
+    events.Noted: _noted,
     events.Adopted: _adopted,
     events.Released: _released,
     events.Reused: _reused,

@@ -21,6 +21,7 @@ from detent.run.status import Status, moved
 
 # Members that are read for every step. A member of an enum class takes fifteen times as long to load as a global.
 _BEGAN: Final = Kind.BEGAN
+_NOTED: Final = Kind.NOTED
 _SIGNAL: Final = Op.SIGNAL
 _RETRYING: Final = Phase.RETRYING
 
@@ -53,6 +54,8 @@ def apply(prepared: Prepared, state: RunState, change: Change, judge: Judge, now
             _paged(state, change)
         case Kind.STARTED | Kind.RECEIVED | Kind.REUSED:
             _noted(prepared, state, change, now)
+        case Kind.NOTED:
+            note_wait(prepared, state, change)
         case Kind.ADOPTED:
             _adopted(prepared, state, change, settling, now)
         case Kind.OPENED:
@@ -97,6 +100,17 @@ def _noted(prepared: Prepared, state: RunState, change: Change, now: Instant) ->
         state.early[index] = bytes(change.data.result)
     else:
         state.reused[index] = bytes(change.data.result)
+
+
+def note_wait(prepared: Prepared, state: RunState, change: Change) -> None:
+    """Record a note of an open wait. After a reminder or the escalation, set the time of the next one."""
+    index = change.step
+    if index is None or change.data is None or change.data.reminder is None or state.phase[index] is not Phase.WAITING:
+        return
+    done = state.noted[index] = state.noted.get(index, 0) + 1
+    agenda = prepared.steps[index].agenda
+    note = None if agenda is None else agenda.note(state.since[index], done)
+    state.set_note(index, None if note is None else note.at)
 
 
 def _child_noted(prepared: Prepared, state: RunState, index: int, child: str, now: Instant) -> None:
@@ -319,6 +333,8 @@ def apply_operation(prepared: Prepared, state: RunState, change: Change, now: In
     """Record that an operation of a durable function began or ended. After an end, the function is called again."""
     key, data = change.key, change.data or EntryData()
     assert key is not None
+    if change.kind is _NOTED:
+        return
     if state.stalled or state.strikes:
         _function_went_on(prepared, state, key)
     before = state.operations.get(key)

@@ -74,6 +74,8 @@ def replay(
         return state
     ending = None if entry.outcome is None else Ending(entry.outcome)
     key = entry.step if kind in _OF_FUNCTIONS else None
+    if kind is Kind.NOTED and entry.step not in prepared.numbers:
+        key = entry.step  # a wait of a durable function
     step = None if entry.step is None or key is not None else prepared.numbers[entry.step]
     if step is not None and kind in _AFTER_ATTEMPTS:
         take(state, step)  # an attempt that ended had been started

@@ -168,6 +168,8 @@ class _Tracker:
             yield self.row(name, 1, _DONE, at)
         for name in dict.fromkeys((*decided.skipped, *decided.given_up)):
             yield self.row(name, 1, _SKIPPED, at)
+        for name in decided.lost:
+            yield self.row(name, 1, _CANCELLED, at)
         for name, error in decided.errors.items():
             yield self.row(name, 1, _FAILED, at, EntryData(error=error))
         self.due.update(decided.sleep)

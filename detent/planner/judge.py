@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from detent.errors import InvalidInput
 from detent.expressions import Expression, ExpressionError, Scope, Template
+from detent.graph.ask import ASK, AskError, build_ask
 from detent.graph.model import StepKind
 from detent.instant import Instant, micros
 from detent.planner.prepared import Prepared, PreparedEdge, PreparedStep
@@ -36,7 +37,13 @@ class Judge(Protocol):
 
     def waits_until(self, step: PreparedStep) -> Instant | StepError | None: ...
 
+    def asked(self, step: PreparedStep) -> str | None:
+        """Return what a wait asks that has become active, as it is stored. A recorded judge returns None: it is stored
+        already."""
+
     def skips(self, step: PreparedStep) -> None: ...
+
+    def loses(self, step: PreparedStep) -> None: ...
 
     def gives_up(self, state: RunState) -> list[int]:
         """Return the steps that a failing run gives up: all that are not in flight and have not ended.
@@ -56,6 +63,7 @@ class LiveJudge:
         self._prepared, self._state, self._now = prepared, state, now
         self._scope: Scope | None = None
         self.recorded: Decided | None = None
+        self._asks: dict[int, str] = {}
 
     @property
     def decided(self) -> Decided:
@@ -118,12 +126,32 @@ class LiveJudge:
         seconds = self._length(step, "timeout")
         if isinstance(seconds, StepError):
             return seconds
+        if step.has_ask and (problem := self._ask(step)) is not None:
+            return problem
         until = None if seconds is None else self._now + micros(seconds + (step.delay or 0))
         self.decided.wait[step.name] = until
         return until
 
+    def asked(self, step: PreparedStep) -> str | None:
+        return self._asks.get(step.index)
+
+    def _ask(self, step: PreparedStep) -> StepError | None:
+        """Render what a wait asks. Return why it cannot be rendered."""
+        prepared = self._prepared
+        others = [prepared.steps[index] for index in prepared.races.get(step.index, ())]
+        names = [other.name for other in others if other.kind is StepKind.WAIT]
+        try:
+            config: Any = step.config.render({} if step.config.is_constant else self.scope(step.config, step.name))
+            self._asks[step.index] = build_ask(config[ASK], now=self._now, others=names).decode()
+        except (ExpressionError, AskError) as error:
+            return self._refuse(step, TEMPLATE_ERROR, getattr(error, "message", str(error)))
+        return None
+
     def skips(self, step: PreparedStep) -> None:
         self.decided.skipped.append(step.name)
+
+    def loses(self, step: PreparedStep) -> None:
+        self.decided.lost.append(step.name)
 
     def gives_up(self, state: RunState) -> list[int]:
         busy = (Phase.ENDED, Phase.RUNNING, Phase.WAITING)
@@ -175,7 +203,13 @@ class RecordedJudge:
     def waits_until(self, step: PreparedStep) -> Instant | StepError | None:
         return self._decided.errors.get(step.name) or self._decided.wait[step.name]
 
+    def asked(self, step: PreparedStep) -> str | None:
+        return None
+
     def skips(self, step: PreparedStep) -> None:
+        return None
+
+    def loses(self, step: PreparedStep) -> None:
         return None
 
     def gives_up(self, state: RunState) -> list[int]:

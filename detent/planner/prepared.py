@@ -6,10 +6,11 @@ It is built once per version, shared by all its runs, and never changes.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from detent.expressions import SECRETS, SECRETS_LANGUAGE, Expression, Template, compile_expression, compile_template
+from detent.graph.ask import ASK, Agenda, agenda_of
 from detent.graph.model import (
     GRAPH_SCOPE,
     ContextSnapshot,
@@ -58,6 +59,9 @@ class PreparedStep:
     timeout: float | None
     delay: float | None
     accepts_early: bool  # a wait stores a callback that arrives before the wait is active
+    has_ask: bool  # a wait that says what it asks, and checks what it receives
+    agenda: Agenda | None  # of a wait that reminds, escalates, or whose end of time becomes a decision
+    first_of: tuple[int, ...]  # of a step that ends the waits and sleeps which lose
     question: Expression | None  # of a condition step
     is_child: bool  # it goes on as a child run
     is_detached: bool  # a child run that the step does not wait for
@@ -87,6 +91,7 @@ class Prepared:
     ranks: tuple[int, ...] | None = None  # the place of each step in `order`, unless the graph has an output
     context: ContextSnapshot | None = None
     is_sensitive: bool = False  # results of steps are sealed
+    races: Mapping[int, tuple[int, ...]] = field(default_factory=dict)  # the other members of each `first_of`
 
     def new_state(self, facts: RunFacts, *, keeps_results: bool = True) -> RunState:
         """Build the state of a run before anything is decided.
@@ -107,6 +112,12 @@ class Prepared:
         return list(self.wait_steps.values())
 
 
+def callback_of(step: PreparedStep) -> tuple[str, bool, str | None]:
+    """Return the facts of a wait's callback before the wait is active: name, whether it takes early answers, and its
+    ask, which is not rendered yet."""
+    return step.name, step.accepts_early, "" if step.has_ask else None
+
+
 def prepare(graph: Graph) -> Prepared:
     """Compile every expression of a checked graph, in the revision of the language that the graph has."""
     numbers = {step.name: index for index, step in enumerate(graph.steps)}
@@ -122,10 +133,20 @@ def prepare(graph: Graph) -> Prepared:
     children = tuple(index for index, step in enumerate(graph.steps) if _has_children(step))
     order = _order(steps)
     is_sensitive = any(step.sensitive for step in steps)
-    prepared = Prepared(graph, steps, numbers, order, output, waits, children, is_sensitive=is_sensitive)
+    races = _races(steps)
+    prepared = Prepared(graph, steps, numbers, order, output, waits, children, is_sensitive=is_sensitive, races=races)
     # Code may read any result, and so may the graph that it is moved to after an edit. Only its failures pause runs.
     is_code = graph.on_failure is FailurePolicy.PAUSE or any(step.kind in _READS_ANY for step in steps)
     return prepared if is_code else _with_readers(prepared)
+
+
+def _races(steps: tuple[PreparedStep, ...]) -> Mapping[int, tuple[int, ...]]:
+    """Return the other members of the races that each step is in. A step may be in several."""
+    found: dict[int, dict[int, None]] = {}
+    for step in steps:
+        for member in step.first_of:
+            found.setdefault(member, {}).update(dict.fromkeys(one for one in step.first_of if one != member))
+    return {member: tuple(others) for member, others in found.items()}
 
 
 def _prepare_step(
@@ -155,6 +176,9 @@ def _prepare_step(
         timeout=step.timeout,
         delay=step.delay,
         accepts_early=step.config.get("early") != "reject",
+        has_ask=step.kind is StepKind.WAIT and ASK in step.config,
+        agenda=agenda_of(step.config) if step.kind is StepKind.WAIT else None,
+        first_of=tuple(numbers[name] for name in step.config.get("first_of", ())) if is_condition else (),
         question=question,
         is_child=step.kind is StepKind.SUBWORKFLOW,
         is_detached=step.kind is StepKind.SUBWORKFLOW and bool(step.config.get("detached")),

@@ -17,6 +17,7 @@ from detent.planner.maps import gather
 from detent.planner.prepared import Prepared, PreparedStep
 from detent.planner.suspects import wait_if_suspect
 from detent.run.outcomes import StepError
+from detent.run.plan import Activated
 from detent.run.state import ChildRun, Phase, RunState
 
 # Members that are read for every step. A member of an enum class takes fifteen times as long to load as a global.
@@ -30,6 +31,8 @@ _SLEEP: Final = StepKind.SLEEP
 _CONDITION: Final = StepKind.CONDITION
 #: The endings of a wait whose callback is closed already: it was received, or it expired.
 _ANSWERED: Final = (Ending.SUCCESS, Ending.TIMEOUT)
+#: The endings of a member of a race that does not win it.
+_LOST: Final = (Ending.SKIPPED, Ending.CANCELLED)
 
 
 class Settling:
@@ -39,7 +42,7 @@ class Settling:
         self._prepared, self._steps = prepared, prepared.steps
         self._state, self._judge, self.now = state, judge, now
         self._decidable: list[int] = []
-        self.activated: list[tuple[str, int | None]] = []
+        self.activated: list[Activated] = []
         self.closed: list[str] = []  # waits that ended without a callback
         self.cancelled: list[tuple[str, int]] = []  # child runs that no step waits for any more, with their numbers
 
@@ -97,6 +100,9 @@ class Settling:
             state.refuted.pop(index, None)
         if state.until:
             state.until.pop(index, None)
+            if state.notes or state.noted:
+                state.notes.pop(index, None)
+                state.noted.pop(index, None)
         if state.strikes:
             state.strikes.pop(index, None)
         if state.child_of or state.maps:
@@ -126,6 +132,8 @@ class Settling:
             state.errors.pop(index, None)
         if error is not None:
             state.errors[index] = error
+        if index in self._prepared.races and ending not in _LOST:
+            self._end_losers(index)
         took_one = self._decide_edges(step, ending)
         if state.readers is not None:
             step_ended(self._prepared, state, step)
@@ -136,6 +144,13 @@ class Settling:
             is_fail_fast = self._prepared.graph.on_failure is FailurePolicy.FAIL_FAST
             if is_fail_fast and not took_one and not state.failing:
                 self._give_up()
+
+    def _end_losers(self, winner: int) -> None:
+        """End the other members of a race, because one has ended. Their callbacks are closed."""
+        for index in self._prepared.races[winner]:
+            if self._state.phase[index] is not _ENDED:
+                self._judge.loses(self._steps[index])
+                self._end(index, Ending.CANCELLED)
 
     def _decide_edges(self, step: PreparedStep, ending: Ending) -> bool:
         """Decide the outgoing edges of a step that has ended. Return whether one of them is taken."""
@@ -238,11 +253,22 @@ class Settling:
     def _answer(self, step: PreparedStep) -> None:
         """End a condition step at once: its output is true or false."""
         answer = self._judge.answers(step)
+        if step.first_of:
+            self._state.results[step.index] = self._first(step)
+            self._end(step.index, Ending.SUCCESS)
+            return
         if isinstance(answer, StepError):
             self._end(step.index, Ending.FAILED, answer)
         else:
             self._state.results[step.index] = b'{"output":true}' if answer else b'{"output":false}'
             self._end(step.index, Ending.SUCCESS)
+
+    def _first(self, step: PreparedStep) -> bytes:
+        """Return the result of a race: the name of its first member that ended, and how."""
+        state = self._state
+        won = next(index for index in step.first_of if state.ending[index] not in _LOST)
+        first, ending = self._steps[won].name, state.ending[won]
+        return b'{"output":{"first":"%b","status":"%b"}}' % (first.encode(), str(ending).encode())
 
     def _wait(self, step: PreparedStep) -> None:
         state, index = self._state, step.index
@@ -255,7 +281,10 @@ class Settling:
             self._end(index, Ending.SUCCESS)
         else:
             state.set_timer(index, Phase.WAITING, until)
-            self.activated.append((step.name, until))
+            if step.agenda is not None:
+                note = step.agenda.note(self.now, 0)
+                state.set_note(index, None if note is None else note.at)
+            self.activated.append((step.name, until, self._judge.asked(step)))
 
 
 def forget_child(state: RunState, index: int) -> ChildRun | None:

@@ -55,8 +55,9 @@ class FunctionPort(Protocol):
     def call_at(self, when: int, callback: Callable[[], None]) -> Callable[[], None]:
         """Call back at that time. Return a function that cancels the call."""
 
-    def begin(self, operation: Operation, *, callback: bool = False) -> None:
-        """Journal that an operation began. With `callback`, create the callback that receives its answer."""
+    def begin(self, operation: Operation, *, callback: bool = False, ask: str | None = None) -> None:
+        """Journal that an operation began. With `callback`, create the callback that receives its answer. `ask` is what
+        it asks."""
 
     def end(self, checkpoint: Checkpoint, ms: float | None = None) -> None:
         """Journal that an operation has ended, unless it has ended already."""

@@ -73,6 +73,15 @@ class Received(msgspec.Struct, frozen=True):
     message: int | None = None
 
 
+class Noted(msgspec.Struct, frozen=True):
+    """A decision arrived that does not end its approval. `wait` is a wait step, or the key of a wait of a durable
+    function."""
+
+    wait: int | str
+    note: bytes
+    message: int | None = None
+
+
 class Adopted(msgspec.Struct, frozen=True):
     """The run was claimed from a dead node. After `poison_after` strikes a step ends as poison. An attempt of a suspect
     run starts after a delay that grows up to `poison_delay` seconds."""
@@ -181,6 +190,7 @@ Event = (
     | Woke
     | WaitExpired
     | Received
+    | Noted
     | Adopted
     | Released
     | Reused

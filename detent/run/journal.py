@@ -21,7 +21,10 @@ class Kind(StrEnum):
     `began` and `checkpoint` belong to durable functions; their `step` is the key of an operation. `began`: an operation
     that takes time began (a sleep, a wait, a child, or a retry). `checkpoint`: an operation has ended.
 
-    `paged`: pages of a map began, or one has ended."""
+    `paged`: pages of a map began, or one has ended.
+
+    `noted`: something happened at an open wait that does not end it: a reminder, its escalation, or one decision of
+    several."""
 
     ENDED = "ended"
     RETRY = "retry"
@@ -39,6 +42,7 @@ class Kind(StrEnum):
     BEGAN = "began"
     CHECKPOINT = "checkpoint"
     PAGED = "paged"
+    NOTED = "noted"
 
 
 class Placed(msgspec.Struct, omit_defaults=True, frozen=True):
@@ -112,8 +116,8 @@ class Decided(msgspec.Struct, omit_defaults=True):
     `edges`: the answers of edge conditions, by the edge's index. `notes`: why a condition could not be evaluated that
     counts as false then. `answers`: those of condition steps. `skipped`: every step that was decided not to run.
     `given_up`: the steps skipped because the run is failing. `errors`: the steps that ended at once because a condition
-    or a duration could not be evaluated. `sleep`, `wait`: until when a step sleeps or waits. `run`: the final status if
-    this ended the run.
+    or a duration could not be evaluated. `lost`: the members of a `first_of` that ended because another one was first.
+    `sleep`, `wait`: until when a step sleeps or waits. `run`: the final status if this ended the run.
 
     Three are only in a run's opening. `start`: nothing is decided yet, and an entry `opened` will follow at that time
     or later. `placed`: queue and priority, `None` for the default ones. `family`: of a child run.
@@ -127,6 +131,7 @@ class Decided(msgspec.Struct, omit_defaults=True):
     errors: dict[str, StepError] = {}
     sleep: dict[str, int] = {}
     wait: dict[str, int | None] = {}
+    lost: list[str] = []
     run: str | None = None
     start: int | None = None
     placed: Placed | None = None
@@ -165,6 +170,8 @@ class EntryData(msgspec.Struct, omit_defaults=True):
 
     `probe`: this is the answer of the step's probe. A `retry` with an unknown answer and no time makes it uncertain.
     `doubted`: the steps that an adoption makes uncertain without asking their probe.
+
+    `note`: what a `noted` entry is about. `reminder`: its number, 0 for the escalation.
     """
 
     result: msgspec.Raw = msgspec.Raw(b"")
@@ -190,6 +197,8 @@ class EntryData(msgspec.Struct, omit_defaults=True):
     names: dict[str, str] = {}
     probe: ProbeEntry | None = None
     doubted: list[str] = []
+    note: msgspec.Raw = msgspec.Raw(b"")
+    reminder: int | None = None
 
 
 #: The outcome of a `moved` entry whose move to another version was refused. Such an entry changes nothing.

@@ -29,6 +29,10 @@ class StartAttempt(NamedTuple):
     suspect: bool = False
 
 
+#: A wait that became active: its name, until when, and what it asks (`graph/ask.py`).
+Activated = tuple[str, int | None, str | None]
+
+
 class Plan(msgspec.Struct):
     """The plan of one event: journal `entry`, then start attempts, activate and expire callbacks, or end the run.
 
@@ -40,7 +44,7 @@ class Plan(msgspec.Struct):
 
     entry: Entry | None
     start: list[StartAttempt]
-    activate: list[tuple[str, int | None]]
+    activate: list[Activated]
     expire: list[int]
     end: RunEnd | None = None
     stop: list[int] = []

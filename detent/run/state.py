@@ -168,6 +168,8 @@ class RunState(msgspec.Struct):
     errors: dict[int, StepError] = {}
     early: dict[int, bytes] = {}  # callbacks that arrived before their wait was active
     until: dict[int, int | None] = {}
+    notes: dict[int, int] = {}  # waits that remind or escalate: when they do next
+    noted: dict[int, int] = {}  # and how often they have
     edge_errors: dict[int, StepError] = {}
     not_taken: set[int] = set()  # edges that were not taken although the ending satisfied them
     retried_at: dict[int, int] = {}  # when the next attempt of a step became ready
@@ -247,12 +249,20 @@ class RunState(msgspec.Struct):
         if until is not None:
             heappush(self.timers, (until, step))
 
+    def set_note(self, step: int, at: int | None) -> None:
+        """Let a waiting step remind or escalate at that time; `None`: not any more."""
+        if at is None:
+            self.notes.pop(step, None)
+        else:
+            self.notes[step] = at
+            heappush(self.timers, (at, step))
+
     def next_timer(self) -> int | None:
         """Return the earliest time that a step of this run waits for. The run's expiry does not count."""
         timers = self.timers
         while timers:
             until, step = timers[0]
-            if self.phase[step] in TIMED and self.until.get(step) == until:
+            if self.phase[step] in TIMED and (self.until.get(step) == until or self.notes.get(step) == until):
                 return until
             heappop(timers)
         return None

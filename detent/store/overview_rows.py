@@ -1,10 +1,11 @@
-"""The rows and the verbs of overviews: waits, received requests, grids, queues and storage."""
+"""The rows and the verbs of overviews: waits and their answers, received requests, grids, queues and storage."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
+from detent.store.rows import CallbackState, MessageKind, Receipt
 from detent.store.trigger_rows import FiringRow
 
 
@@ -15,6 +16,8 @@ class WaitRow(NamedTuple):
     step: str
     created_at: int
     until: int | None
+    ask: str | None = None
+    decisions: str | None = None
 
     def place(self) -> WaitPlace:
         """Return its position in the inbox."""
@@ -23,6 +26,48 @@ class WaitRow(NamedTuple):
 
 #: The position of a wait in the inbox: its deadline, run and step.
 WaitPlace = tuple[int | None, bytes, str]
+
+
+class CallbackFacts(NamedTuple):
+    """A callback as those read it that answer it. `decisions` are those that do not end it yet."""
+
+    tenant: int
+    state: str
+    early: bool
+    until: int | None
+    message_id: str | None
+    answer: str | None
+    ask: str | None
+    decisions: str | None
+
+    def refusal(self, now: int) -> Receipt | None:
+        """Return why it accepts nothing at that time, `None` if it does."""
+        if self.state == CallbackState.RECEIVED:
+            return Receipt.USED
+        if self.state == CallbackState.PENDING and not self.early:
+            return Receipt.NOT_ACTIVE
+        if self.state == CallbackState.EXPIRED or (self.until is not None and self.until <= now):
+            return Receipt.EXPIRED
+        return None
+
+
+class AskAnswer(NamedTuple):
+    """An answer to a callback that has an ask. With `is_final` the callback is received, and the other callbacks of the
+    same run in `others` expire. `before` and `decisions` are the stored decisions without and with this one."""
+
+    run: bytes
+    step: str
+    data: bytes
+    message_id: str | None
+    is_final: bool = True
+    before: str | None = None
+    decisions: str | None = None
+    others: tuple[str, ...] = ()
+
+    @property
+    def kind(self) -> MessageKind:
+        """Return the kind of its message to the run."""
+        return MessageKind.CALLBACK if self.is_final else MessageKind.NOTE
 
 
 class ReceivedRow(NamedTuple):

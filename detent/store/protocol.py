@@ -39,8 +39,12 @@ from detent.store.list_rows import (
     TimelineCursor,
     TimelineRow,
 )
+<<<<<<< HEAD
 from detent.store.logs.rows import LogStore
 from detent.store.overview_rows import OverviewStore
+=======
+from detent.store.overview_rows import AskAnswer, CallbackFacts, OverviewStore
+>>>>>>> 6da94e20 (waits: approvals, checked answers, forms and buttons, and the first of several waits)
 from detent.store.rows import (
     CallbackRow,
     ClaimResult,
@@ -173,13 +177,22 @@ class CommandStore(Protocol):
         """Receive a callback that is pending or active and not past its time, in one statement.
 
         The callback becomes received and its payload goes into the inbox. The flag is True if the same `message_id`
-        came before; the receipt is then the first answer. `now` is for tests."""
+        came before; the receipt is then the first answer. A callback with an ask is not received: its receipt is
+        `asks`, and the caller calls `decide`. `now` is for tests."""
 
     async def deliver_many(self, deliveries: Sequence[Delivery]) -> list[Receipt | None]:
         """Receive callbacks of different waits as `deliver` does, all in one statement.
 
         Return `None` for each callback that was not received. The caller then calls `deliver`, which receives it or
         returns the reason. This verb never waits for a lock, so it cannot block a flush."""
+
+    async def callback(self, run: bytes, step: str) -> CallbackFacts | None: ...
+
+    async def decide(self, answer: AskAnswer, *, now: int | None = None) -> Receipt | None:
+        """Receive an answer that was checked, or store one decision of several. Its message goes into the inbox.
+
+        Return None if the callback has changed since it was read, or another transaction has it or one of `others`: the
+        caller reads it again. This verb never waits for a lock. `now` is for tests."""
 
     async def send(self, tenant: int, run: bytes, kind: MessageKind, data: bytes) -> bool:
         """Put a message into the inbox of an open run. Return False if the run does not exist or has ended.

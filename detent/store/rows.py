@@ -88,6 +88,7 @@ class NewCallback(NamedTuple):
     run: bytes
     step: str
     early: bool  # whether a callback before the wait is active is accepted
+    ask: str | None = None  # what it asks; empty before that is known, `None` if it accepts anything
 
 
 class Activation(NamedTuple):
@@ -96,6 +97,7 @@ class Activation(NamedTuple):
     run: bytes
     step: str
     until: int | None
+    ask: str | None = None  # what it asks from now on
 
 
 class Park(NamedTuple):
@@ -186,7 +188,9 @@ class Flush:
 
     def last_activations(self) -> list[Activation]:
         """Return the last activation of each callback: one flush may activate a wait and then set its time."""
-        return list({(row.run, row.step): row for row in self.activations}.values())
+        asks = {(row.run, row.step): row.ask for row in self.activations if row.ask is not None}
+        last = {(row.run, row.step): row for row in self.activations}
+        return [row if not asks else row._replace(ask=asks.get(key)) for key, row in last.items()]
 
 
 class Flushed(NamedTuple):
@@ -278,15 +282,12 @@ class MessageKind(StrEnum):
     SIGNAL = "signal"
     CHILD = "child"
     MOVE = "move"
+    NOTE = "note"
 
 
 #: Requests of people and of other runs. They apply to the successor of a run too.
 FORWARDED: Final = (
-    MessageKind.SIGNAL,
-    MessageKind.CANCEL,
-    MessageKind.PAUSE,
-    MessageKind.RESUME,
-    MessageKind.FINISH,
+    *(MessageKind.SIGNAL, MessageKind.CANCEL, MessageKind.PAUSE, MessageKind.RESUME, MessageKind.FINISH),
 )
 #: The kind of origin of a run that continues another one.
 CONTINUED: Final = "continued"
@@ -302,7 +303,7 @@ class Delivery(NamedTuple):
 
 
 class Receipt(StrEnum):
-    """The answer to a callback."""
+    """The answer to a callback. `asks`: it has an ask, which `decide` checks. `counted`: one decision of several."""
 
     ACCEPTED = "accepted"
     EARLY = "early"
@@ -310,6 +311,8 @@ class Receipt(StrEnum):
     USED = "used"
     EXPIRED = "expired"
     NOT_FOUND = "not_found"
+    ASKS = "asks"
+    COUNTED = "counted"
 
 
 class CallbackState(StrEnum):
@@ -328,6 +331,8 @@ class CallbackRow(NamedTuple):
     state: str
     created_at: int
     until: int | None
+    ask: str | None = None
+    decisions: str | None = None
 
 
 class RunRow(NamedTuple):

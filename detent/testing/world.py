@@ -354,9 +354,9 @@ class World:
     async def deliver(self, run: bytes, step: str, answer: Any) -> None:
         """Send the callback of a wait."""
         response = answer if isinstance(answer, Response) else Response(answer)
-        token, body = self.tokens.token(run, step), plain(response.body)
+        name, body = show(RUN, run), plain(response.body)
         await self.ask(
-            lambda commands: commands.callbacks.deliver(
-                token, body=body, headers=response.headers, query=response.query, message_id=show(RUN, run)
+            lambda commands: commands.callbacks.answer(
+                name, step, body=body, headers=response.headers, query=response.query, message_id=name
             )
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -67,7 +67,15 @@ def entry_document(entry: Entry) -> EntryDocument:
         pages=data.pages,
         page=None if data.page is None else PageDocument(data.page.child, data.page.succeeded, data.page.failed),
         probe=probe_document(data.probe),
+        note=_note(data),
     )
+
+
+def _note(data: EntryData) -> Any:
+    """Return what a note of a wait is about: a decision, a reminder, or its escalation."""
+    if data.note:
+        return data.note
+    return None if data.reminder is None else {"reminder": data.reminder, "escalated": not data.reminder}
 
 
 def entry_json(entry: Entry) -> bytes:

@@ -61,7 +61,7 @@ def test_every_key_of_the_steps_form_has_a_row() -> None:
     known |= _words(triggers, "_SIGNATURE_FIELDS") | set(vars(step)["REPEAT_FIELDS"].all())
     # Other spellings, and what a heading is about, stand in the text.
     text = (DOCS / "steps.md").read_text()
-    elsewhere = {"steps", "retry", "sleep", "wait_for_webhook"}
+    elsewhere = {"steps", "retry", "sleep", "wait_for_webhook", "approve", "first_of"}
     assert rows == known - elsewhere
     assert all(f"`{name}`" in text for name in elsewhere | _words(triggers, "_WORDS"))
 

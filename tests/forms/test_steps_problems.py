@@ -105,7 +105,7 @@ def test_a_problem_of_a_workflow_is_named(fields: dict[str, Any], field: str, me
 
 
 STEP = [
-    ({}, "", "a step needs one of url, sleep, wait_for_webhook, action"),
+    ({}, "", "a step needs one of url, sleep, wait_for_webhook, approve, first_of, action"),
     ({"method": "GET"}, "", "a step needs one of url"),
     (
         {"url": URL, "sleep": 1},

@@ -155,10 +155,20 @@ def test_a_graph_with_secrets_is_left_to_nodes_that_can_open_and_seal_them(scope
         Graph((plain,), scope=scope, language=4),
         Graph((replace(plain, config={"url": "https://x.example.com"}, sensitive=True),), scope=scope),
     ):
-        assert codec.features(graph) == codec.features_of_page(graph, graph.steps[0]) == codec.FEATURES
-        assert codec.FEATURES == ("detent/2", "detent/3", "detent/4", "detent/5")
+        needed = ("detent/2", "detent/3", "detent/4", "detent/5")
+        assert codec.features(graph) == codec.features_of_page(graph, graph.steps[0]) == needed
         assert json.loads(codec.encode(graph))["v"] == 4
         assert codec.decode(codec.encode(graph)) == graph
+
+
+@pytest.mark.parametrize(
+    "step", [Step("a", StepKind.WAIT, {"ask": {}}), Step("a", StepKind.CONDITION, {"first_of": []})]
+)
+def test_a_graph_whose_waits_ask_people_is_left_to_nodes_that_check_their_answers(step: Step) -> None:
+    graph = Graph((step,))
+    assert codec.features(graph) == codec.FEATURES
+    assert json.loads(codec.encode(graph))["v"] == 5
+    assert codec.decode(codec.encode(graph)) == graph
 
 
 def test_a_fingerprint_differs_for_graphs_that_differ() -> None:
@@ -166,9 +176,9 @@ def test_a_fingerprint_differs_for_graphs_that_differ() -> None:
     assert codec.fingerprint(codec.encode(one)) != codec.fingerprint(codec.encode(other))
 
 
-@pytest.mark.parametrize("data", [b'{"v":5,"steps":[]}', b'{"steps":[]}', b"[]"])
+@pytest.mark.parametrize("data", [b'{"v":6,"steps":[]}', b'{"steps":[]}', b"[]"])
 def test_bytes_of_another_format_are_refused(data: bytes) -> None:
-    with pytest.raises(UnknownGraph, match="reads graphs up to format 4"):
+    with pytest.raises(UnknownGraph, match="reads graphs up to format 5"):
         codec.decode(data)
 
 

@@ -67,6 +67,8 @@ def settled(state: RunState, woken: frozenset[int] = frozenset()) -> dict[str, A
         *("status", "ending", "taken", "undecided", "attempts", "since", "results", "errors"),
         *(
             "early",
+            "notes",
+            "noted",
             "edge_errors",
             "not_taken",
             "retried_at",
@@ -118,6 +120,7 @@ class Play:
     plans: list[Plan] = field(default_factory=list)
     woken: set[int] = field(default_factory=set)
     active: dict[str, int | None] = field(default_factory=dict)
+    asks: dict[str, str] = field(default_factory=dict)
     expiring: list[int] = field(default_factory=list)
     started: list[str] = field(default_factory=list)
     stopped: list[str] = field(default_factory=list)  # attempts that nobody wants any more
@@ -191,7 +194,8 @@ class Play:
         self.plans.append(plan)
         if plan.entry is not None:
             self.entries.append(plan.entry)
-        self.active.update(plan.activate)
+        self.active.update({name: until for name, until, _ in plan.activate})
+        self.asks.update({name: ask for name, _, ask in plan.activate if ask is not None})
         self.expiring.extend(plan.expire)
         self.cancelled.extend(child for child, _ in plan.cancel)
         if plan.end is not None:
@@ -344,7 +348,7 @@ class Play:
         if isinstance(found, Movable):
             self.versions[number] = prepare(graph)
             self.state, self.prepared = found.state, moved_to(self.version, found.state)
-            self.active.update(found.activated)
+            self.active.update({name: until for name, until, _ in found.activated})
         self.check_fold()
         self.reload()
         if self.state.opens_at is None:
@@ -389,7 +393,7 @@ def play_graph(*nodes: Mapping[str, Any], trigger: Any = None, spec: Any = None,
 
 
 def graph_of(tasks: Mapping[str, Any], **document: Any) -> Graph:
-    kinds = ("url", "sleep", "wait_for_webhook", "action")
+    kinds = ("url", "sleep", "wait_for_webhook", "approve", "first_of", "action")
     whole = {
         name: dict(step) if any(kind in step for kind in kinds) else {"url": f"https://shop.example/{name}", **step}
         for name, step in tasks.items()

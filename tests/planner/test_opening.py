@@ -61,7 +61,7 @@ def test_a_run_is_opened_at_its_time_and_does_what_a_usual_start_does() -> None:
     assert decided is not None
     assert decided.skipped == at_once.skipped == ["no"]
     assert decided.sleep == {"nap": LATER + 3600 * SECOND}
-    assert plan.activate == [("w", LATER + 7200 * SECOND)]
+    assert plan.activate == [("w", LATER + 7200 * SECOND, None)]
     assert run.state.next_wake() == LATER + 3600 * SECOND
 
 

@@ -46,7 +46,7 @@ def test_many_seeded_runs_end_and_their_journals_add_up(trouble: float) -> None:
         over = _lived(random.Random(seed), trouble=trouble)
         _check_over(over)
         kinds.update(entry.kind for entry in over.entries)
-    usual = {Kind.ENDED, Kind.RETRY, Kind.STARTED, Kind.PAGED}
+    usual = {Kind.ENDED, Kind.RETRY, Kind.STARTED, Kind.PAGED, Kind.NOTED}
     assert set(kinds) == (set(Kind) - OF_FUNCTIONS if trouble else usual), "the worlds have become too quiet"
 
 

@@ -324,5 +324,6 @@ def test_where_only_time_holds_a_run_up_the_reasons_name_its_next_wake(rng: rand
         reasons = [reason for reason in _why(run, owned=False) if reason.kind != "needs"]
         if all(reason.kind in ("sleep", "retry", "callback") for reason in reasons):
             times = [time for time in (expires, *(reason.until for reason in reasons)) if time is not None]
+            times += run.state.notes.values()
             assert min(times, default=None) == run.state.next_wake()
         world.step()

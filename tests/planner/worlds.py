@@ -168,10 +168,21 @@ def _config(rng: random.Random, kind: StepKind) -> dict[str, object]:
     if kind is StepKind.SLEEP:
         return {"seconds": "{{ trigger.body.missing }}" if broken else rng.choice((0, 0.5, 30, "2m", "{{ 2 * 3 }}"))}
     if kind is StepKind.WAIT:
-        return {"timeout": "soon" if broken else rng.choice((None, 1, 3600)), "early": "buffer"}
+        timeout = "soon" if broken else rng.choice((None, 1, 3600))
+        return {"timeout": timeout, "early": "buffer", **({"ask": ASK} if timeout == 3600 else {})}
     return {"with": "{{ trigger.body }}"}
 
 
+#: What a wait asks that reminds and escalates.
+ASK = {
+    "is_approval": True,
+    "title": "{{ 1 + 1 }}",
+    "every": 600,
+    "most": 3,
+    "after": 900,
+    "assignees": ["a"],
+    "to": ["b"],
+}
 #: The body of a callback. It is large, so results leave memory after it.
 PAYMENT = {"paid": True, "receipt": "x" * SMALL}
 

@@ -15,6 +15,7 @@ from detent.planner.prepared import Prepared
 from detent.run.journal import Decided, Entry, EntryData, Kind, decode_data, decode_opening, family_in
 from detent.run.state import TIMED, Phase, RunFacts, RunState
 from detent.run.status import TERMINAL, Status
+from detent.store.overview_rows import AskAnswer
 from detent.store.rows import (
     CallbackState,
     ClaimedRun,
@@ -100,6 +101,8 @@ class Checks:
                 return self._claim(args, kwargs)
             case "deliver":
                 return self._deliver(args[0], args[1], kwargs)
+            case "decide":
+                return self._decide(args[0])
             case "deliver_many":
                 return [self._deliver_with_others(one) for one in args[0]]
             case "release":
@@ -259,6 +262,8 @@ class Checks:
             if until is not None
             and state.phase[step] in phases
             and names[step] not in story.accepted
+            # The answer to another one of several waits is in the inbox, and makes the run due.
+            and not any(names[other] in story.accepted for other in story.prepared.races.get(step, ()))
             and (step not in begun or state.phase[step] is Phase.CHILD or until > self._clock.highest())
         ]
         if state.facts.expires_at is not None:
@@ -357,6 +362,11 @@ class Checks:
         story = self.stories.get(run)
         if story is None:
             return receipt, repeated
+        if receipt is Receipt.ASKS:  # an API checks the answer, and knows which other waits it ends
+            races = story.prepared.races.get(story.prepared.numbers[step], ())
+            others = tuple(story.prepared.steps[one].name for one in races)
+            checked = AskAnswer(run, step, kwargs["data"], kwargs["message_id"], others=others)
+            return self._decide(checked) or Receipt.ASKS, False
         place = (step, kwargs["message_id"] or "")
         if repeated:
             self._count("callback repeated with its message id")
@@ -377,6 +387,22 @@ class Checks:
             words = {Receipt.USED: "used twice", Receipt.EXPIRED: "came too late"}
             self._count(f"callback {words[receipt]}" if receipt in words else "early callback refused")
         return receipt, repeated
+
+    def _decide(self, answer: AskAnswer) -> Receipt | None:
+        receipt: Receipt | None = self._database.perform("decide", (answer,), {})
+        story = self.stories.get(answer.run)
+        if story is None or receipt is None:
+            return receipt
+        if answer.step in story.accepted or answer.step in story.closed or story.final is not None:
+            raise Violation(f"an answer to {answer.step} was accepted after its end")
+        if any(other in story.accepted for other in answer.others):
+            raise Violation(f"answers to {answer.step} and to another wait of its race were accepted")
+        if receipt is Receipt.ACCEPTED:
+            story.answered[answer.step] = None
+        story.accepted[answer.step] = answer.data
+        story.receipts[answer.step, answer.message_id or ""] = receipt
+        self._count("answer to one of several waits accepted")
+        return receipt
 
     def _deliver_with_others(self, one: Delivery) -> Receipt | None:
         given = {"data": one.data, "message_id": one.message_id}
@@ -432,6 +458,15 @@ class Checks:
                 self._flow.is_of_step(story, entry, data)
                 self._count(f"run {entry.kind}")
         ended = story.close_steps()
+        for index in ended:
+            lost = story.prepared.steps[index].name
+            is_over = story.state().is_over
+            if index in story.prepared.races and story.closed[lost] == Ending.CANCELLED and not is_over:
+                self._count("wait or sleep lost a race")
+                if lost in story.accepted:
+                    raise Violation(f"{lost} lost its race though its answer was accepted")
+        if entry.kind == Kind.NOTED:
+            self._count("reminder of an open wait")
         self.suspects.entry(story, entry, data)
         if entry.kind == Kind.ADOPTED:
             self._count_crashed(story, ended)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from detent.graph.model import ON_ANY, Edge, FailurePolicy, Graph, Step, StepKind
-from tests.sim import engine_bugs, flow_bugs, graph_bugs, store_bugs
+from tests.sim import ask_bugs, engine_bugs, flow_bugs, graph_bugs, store_bugs
 from tests.sim.programs import SAME
 from tests.sim.store import ModelStore
 from tests.sim.swarm import Swarm
@@ -314,6 +314,10 @@ _OTHERS: Final = (
     *(
         Mutant(name, patches=patches, bend=_answered, graphs=(WAITS,))
         for name, patches in engine_bugs.OF_CLOSING.items()
+    ),
+    *(
+        Mutant(name, patches=patches, bend=_answered, graphs=(ask_bugs.RACES,))
+        for name, patches in ask_bugs.OF_RACES.items()
     ),
     *(Mutant(name, patches=patches, bend=_pausing) for name, patches in engine_bugs.OF_PAUSES.items()),
     *(

@@ -58,7 +58,7 @@ from detent.documents.overview import (
     WaitItem,
 )
 from detent.documents.runs import CallbackReceipt, PrincipalDocument
-from detent.errors import NotFound
+from detent.errors import InvalidInput, NotFound
 from detent.ids import WORKFLOW, made_at, show
 from detent.instant import as_datetime
 from detent.store.overview_rows import ReceivedRow, WaitPlace
@@ -94,6 +94,7 @@ FEATURES: Final = (
     operation_class=operation(
         query("workflow", TEXT, "Only waits of this workflow, by id or name.", "order-processing"),
         query("hero", TEXT, "Only waits of runs about this, `type:id`.", "order:123"),
+        query("for", Schema(type=OpenAPIType.STRING, enum=["me"]), "Only waits that the caller may decide.", "me"),
         *PAGE_PARAMETERS,
     ),
     responses={
@@ -103,14 +104,21 @@ FEATURES: Final = (
 )
 async def list_waits(request: AnyRequest) -> Many[WaitItem]:
     """List the waits that are active in all runs, the nearest deadline first; those without one come last."""
-    values = QueryValues.of_query(request.scope["query_string"], aliases("workflow", "hero", "limit", "cursor"))
+    values = QueryValues.of_query(request.scope["query_string"], aliases("workflow", "hero", "for", "limit", "cursor"))
     key, hero = values.one("workflow", word_of), values.one("hero", pair_of)
     workflow = await _workflow(request, key, values)
-    scope = CursorScope("waits", tenant_of(request), key, hero)
+    own = values.one("for", _me) is not None
+    scope = CursorScope("waits", tenant_of(request), key, hero, *(("me",) if own else ()))
     limit, after = values.limit(), values.cursor(lambda text: _wait_place(scope.place(text)))
     values.refuse(LIST_MESSAGE)
-    page = await commands(request).inbox.find(limit=limit, after=after, workflow=workflow, hero=hero)
+    page = await commands(request).inbox.find(limit=limit, after=after, workflow=workflow, hero=hero, own=own)
     return Many(page.items, None if page.last is None else scope.cursor(_packed(page.last)))
+
+
+def _me(text: str) -> str:
+    if text != "me":
+        raise InvalidInput('must be "me"')
+    return text
 
 
 async def _workflow(request: AnyRequest, key: str | None, values: QueryValues) -> bytes | None:
@@ -141,7 +149,7 @@ def _wait_place(packed: bytes) -> WaitPlace:
     operation_class=TakesAnything,
     responses={
         **answers(200, One[CallbackReceipt], "The step has received its answer."),
-        **answers(202, One[CallbackReceipt], "The step is not active yet; the answer is stored for it."),
+        **answers(202, One[CallbackReceipt], "Stored until the step is active, or one decision of several."),
         **refusals(400, 403, 404, 409, 410, 413),
     },
     request_max_body_size=INPUT_LIMIT,

@@ -156,6 +156,18 @@ def _received(entry: Document) -> Iterator[JournalLine]:
     yield JournalLine(entry["at"], entry["step"] or "", entry["status"] or "success", "got its callback", _took(entry))
 
 
+def _noted(entry: Document) -> Iterator[JournalLine]:
+    """Yield a line for what happened at a wait that goes on."""
+    note = entry.get("note") or {}
+    decision = note.get("decision")
+    if decision is not None:
+        verdict = "approved" if decision.get("approved") else "rejected"
+        words = f"{verdict} by {one_line(str(decision.get('by')))}, {note.get('count')} of {note.get('quorum')}"
+    else:
+        words = f"reminder {note['reminder']}" if note.get("reminder") else "escalated: others may decide too"
+    yield JournalLine(entry["at"], entry["step"] or "", "waiting", words)
+
+
 def _began(entry: Document) -> Iterator[JournalLine]:
     """Yield a line for the retry of a step of a durable function. Sleeps and waits get theirs from `sleep_until` and
     `wait_until` of the entry."""
@@ -234,6 +246,7 @@ _KINDS: Final[dict[str, Callable[[Document], Iterator[JournalLine]]]] = {
     "started": _started,
     "paged": _paged,
     "received": _received,
+    "noted": _noted,
     "reused": _reused,
     "began": _began,
     "checkpoint": _ended,

@@ -18,9 +18,10 @@ import msgspec
 
 from detent.engine.children.family import ChildEnd, family_of
 from detent.expressions import ExpressionError, masked
+from detent.graph.ask import Decision, approval_result, read_ask
 from detent.graph.model import Ending
 from detent.ids import RUN, parse, show
-from detent.instant import Instant, micros
+from detent.instant import Instant, iso, micros
 from detent.planner.advance import advance, is_wanted, open_run
 from detent.planner.calls import make_call
 from detent.planner.judge import CONDITION_ERROR, TEMPLATE_ERROR
@@ -303,8 +304,8 @@ class DryRun:
         for index, ending in enumerate(played.state.ending):
             if ending is not None:
                 played.order.setdefault(index)
-        for name, _ in plan.activate:
-            self._activate(played, played.prepared.numbers[name])
+        for name, _, ask in plan.activate:
+            self._activate(played, played.prepared.numbers[name], ask)
         for child, _ in plan.cancel:
             self._cancel(played, child)
         for index in plan.expire:
@@ -313,7 +314,7 @@ class DryRun:
         if plan.end is not None:
             self._has_ended(played, plan.end)
 
-    def _activate(self, played: _Played, index: int) -> None:
+    def _activate(self, played: _Played, index: int, ask: str | None) -> None:
         answer = self._effects.wait(played.place(index))
         if answer.source is not None:
             played.sources[index] = answer.source
@@ -321,7 +322,16 @@ class DryRun:
             self._count(answer.result)
             due = max(self._now, self._began + micros(answer.after))
             self._last_id += 1
-            heappush(self._callbacks, (due, self._last_id, played, index, answer.result))
+            result = answer.result if ask is None else self._decided(ask, answer.result, due)
+            heappush(self._callbacks, (due, self._last_id, played, index, result))
+
+    def _decided(self, stored: str, result: bytes, at: int) -> bytes:
+        """Return the result of an approval whose stated answer is a decision. Other waits keep their answer."""
+        ask, body = read_ask(stored), msgspec.json.decode(result).get("body")
+        if not ask.is_approval or not isinstance(body, dict):
+            return result
+        said = {"comment": body.get("comment"), "answer": body.get("answer")}
+        return approval_result(ask, [Decision("dry run", body.get("approved") is True, iso(at), **said)])
 
     def _cancel(self, played: _Played, child: str) -> None:
         found = played.children.get(child)

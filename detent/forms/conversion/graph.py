@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from detent.forms.asks import is_approval
 from detent.forms.conversion.parts import (
     TRIED,
     Document,
@@ -124,7 +125,8 @@ def _work(step: Step) -> Document:
         case StepKind.SLEEP:
             return {"actionType": "core.delay", "parameters": {"duration": sleep_length(step)}}
         case StepKind.WAIT:
-            return {"actionType": "core.wait", **only_written(parameters=wait_fields(step))}
+            action = "core.approval" if is_approval(step) else "core.wait"
+            return {"actionType": action, **only_written(parameters=wait_fields(step))}
         case StepKind.CONDITION:
             return {"nodeType": "condition", "expression": config["expression"]}
         case StepKind.SUBWORKFLOW:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
+from detent.forms.asks import is_approval, written_ask
 from detent.forms.compiled import Compiled
 from detent.forms.kinds import MapFields, RepeatFields
 from detent.forms.triggers import TRIGGER_FIELDS
@@ -175,7 +176,9 @@ def wait_fields(step: Step) -> Document:
     """Return the keys of a wait."""
     timeout, early = step.config["timeout"], step.config["early"]
     return only_written(
-        timeout=None if timeout is None else write_duration(timeout), early=None if early == "buffer" else early
+        timeout=None if timeout is None else write_duration(timeout),
+        early=None if early == "buffer" or is_approval(step) else early,
+        **written_ask(step),
     )
 
 

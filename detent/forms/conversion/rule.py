@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from detent.forms.asks import is_approval
 from detent.forms.compiled import TriggerType
 from detent.forms.conversion.parts import (
     TRIED,
@@ -186,7 +187,7 @@ def _work(step: Step) -> tuple[str, Any]:
         case StepKind.SLEEP:
             return "delay", {"duration": sleep_length(step)}
         case StepKind.WAIT:
-            return "wait", wait_fields(step)
+            return "approval" if is_approval(step) else "wait", wait_fields(step)
         case StepKind.CONDITION:
             return "condition", {"expression": config["expression"]}
         case StepKind.SUBWORKFLOW:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from detent.forms.asks import is_approval
 from detent.forms.conversion.parts import (
     Document,
     Source,
@@ -82,6 +83,8 @@ def write_steps(source: Source) -> Document:
 
 def _check_step(source: Source, step: Step, incoming: list[Edge]) -> None:
     """Report what the steps form cannot hold of a step and of its incoming edges."""
+    if "first_of" in step.config:
+        return
     if step.join is Join.ANY:
         names = ", ".join(repr(edge.source) for edge in incoming)
         source.refuse(step.name, f"runs after any of {names}; a step of the steps form waits for all its needs")
@@ -121,7 +124,7 @@ def _edge_problems(edge: Edge, target: Step) -> list[str]:
 def _step(step: Step, incoming: list[Edge], description: str | None) -> Document:
     guard = {} if step.guard is None else {"if": step.guard}
     return {
-        **only_written(title=step.title, description=description, needs=[edge.source for edge in incoming]),
+        **only_written(title=step.title, description=description, needs=_needs(step, incoming)),
         **guard,
         **_work(step),
         **only_written(credential=step.config.get("credential")),
@@ -136,6 +139,11 @@ def _step(step: Step, incoming: list[Edge], description: str | None) -> Document
     }
 
 
+def _needs(step: Step, incoming: list[Edge]) -> list[str]:
+    """Return the names that a step needs. A step with `first_of` lists them there."""
+    return [] if "first_of" in step.config else [edge.source for edge in incoming]
+
+
 def _work(step: Step) -> Document:
     config = step.config
     match step.kind:
@@ -144,8 +152,10 @@ def _work(step: Step) -> Document:
         case StepKind.SLEEP:
             return {"sleep": sleep_length(step)}
         case StepKind.WAIT:
-            return {"wait_for_webhook": wait_fields(step)}
+            return {"approve" if is_approval(step) else "wait_for_webhook": wait_fields(step)}
         case StepKind.CONDITION:
+            if "first_of" in config:
+                return {"first_of": config["first_of"]}
             return {"condition": config["expression"]}
         case StepKind.SUBWORKFLOW:
             child = only_written(

@@ -144,8 +144,36 @@ WAIT: Final = ActionType(
     _config(
         timeout={"description": f"How long at most: {_DURATION}.", "type": ["string", "number"]},
         early={"description": "What a request becomes that is too early.", "enum": list(Early)},
+        title=_text(f"What its page asks, one line; {_TEMPLATE}.", maxLength=200),
+        text=_text(f"The text of its page; {_TEMPLATE}.", maxLength=4_000),
+        data={"description": f"What its page shows, any JSON; {_TEMPLATE}."},
+        schema={"description": "A JSON Schema. A body that does not fit it is refused.", "type": "object"},
+        form={"description": "A JSON Schema whose form the page shows.", "type": "object"},
+        buttons={"description": "The buttons of its page, each with a label and the body that it sends."},
+        page={"description": "Whether the address shows a page.", "type": "boolean"},
     ),
     action="core.wait",
+)
+APPROVAL: Final = ActionType(
+    "approval",
+    "Ask people to approve",
+    "Waits until people approve or reject in the inbox. Its output says who decided, and what.",
+    _config(
+        ("title",),
+        title=_text(f"What is to be approved, one line; {_TEMPLATE}.", maxLength=200),
+        text=_text(f"The text; {_TEMPLATE}.", maxLength=4_000),
+        data={"description": f"What exactly is approved, any JSON; {_TEMPLATE}."},
+        form={"description": "A JSON Schema of what they fill in.", "type": "object"},
+        assignees={"description": "Who may decide: ids, e-mail addresses, role:NAME. Everyone without it."},
+        quorum={"description": "How many people must approve.", "type": "integer", "minimum": 1, "maximum": 20},
+        not_by={"description": "Who may not decide.", "enum": ["starter"]},
+        by_link={"description": "Whether the address decides too, although there are assignees.", "type": "boolean"},
+        remind={"description": "Reminders: {every: 1d, max: 3}.", "type": "object"},
+        escalate={"description": "Who else may decide after some time: {after: 2d, to: [...]}.", "type": "object"},
+        timeout={"description": f"How long at most: {_DURATION}.", "type": ["string", "number"]},
+        on_timeout={"description": "What the end of its time becomes.", "enum": ["fail", "approve", "reject"]},
+    ),
+    action="core.approval",
 )
 CALL: Final = ActionType(
     "call",
@@ -177,7 +205,7 @@ START_WORKFLOW: Final = ActionType(
 
 #: Every type that is not an action of the catalog.
 ACTION_TYPES: Final[Mapping[str, ActionType]] = {
-    one.name: one for one in (SEND_EMAIL, CREATE_ALERT, CONDITION, DELAY, WAIT, CALL, START_WORKFLOW)
+    one.name: one for one in (SEND_EMAIL, CREATE_ALERT, CONDITION, DELAY, WAIT, APPROVAL, CALL, START_WORKFLOW)
 }
 
 
@@ -188,5 +216,6 @@ def infer_type(config: Mapping[str, Any]) -> ActionType | None:
     keys = {key for key, value in config.items() if value is not None}
     fitting = [one for one in ACTION_TYPES.values() if keys and keys.issubset(one.keys)]
     if len(fitting) > 1:
-        fitting = [one for one in fitting if one.required and keys.issuperset(one.required)]
+        complete = [one for one in fitting if keys.issuperset(one.required)]
+        fitting = [one for one in complete if one.required] or complete
     return fitting[0] if len(fitting) == 1 else None

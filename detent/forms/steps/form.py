@@ -6,7 +6,8 @@
       receipt: {needs: [charge], if: tasks.charge.status_code == 200, url: "https://shop.example/receipt"}
 
 `needs` are edges, and all of them must be taken. Without `if` they are taken by success only, so a failed or skipped
-need skips the step. With `if` they are taken by every ending, and the condition decides.
+need skips the step. With `if` they are taken by every ending, and the condition decides. A step with `first_of` runs
+after whichever of its waits and sleeps ends first, and the other ones are cancelled.
 """
 
 from __future__ import annotations
@@ -37,8 +38,9 @@ from detent.forms.workflow_fields import (
     read_vars,
 )
 from detent.forms.written_work import check_answers
+from detent.graph.ask import ASK
 from detent.graph.check import cycles, describe_cycle, same_name, upstream
-from detent.graph.model import ON_ANY, ON_SUCCESS, STEPS_SCOPE, Edge, Graph
+from detent.graph.model import ON_ANY, ON_SUCCESS, STEPS_SCOPE, Edge, Ending, Graph, StepKind
 from detent.values.fields import Fields, Problems, described, inside, shown
 
 FORM: Final = "steps"
@@ -51,6 +53,10 @@ _FIELDS: Final = (
 )
 _LONGEST_TITLE: Final = 200
 MAX_DURATION: Final = 30 * 86400.0
+
+
+#: The endings with which a wait or a sleep is the first of several.
+_FIRST: Final = frozenset({Ending.SUCCESS, Ending.TIMEOUT})
 
 
 def compile_steps(
@@ -66,6 +72,7 @@ def compile_steps(
         fields.wrong("form", f"{FORM!r}")
     name = read_name(fields)
     written = _read_steps(fields, limits, actions)
+    _enter_races(written, problems)
     place = read_queue(fields), read_priority(fields)
     trigger, rule = read_start(fields)
     graph = Graph(
@@ -156,8 +163,28 @@ def _edges(written: list[WrittenStep], problems: Problems, limits: Limits) -> It
                 problems.add(place, message)
                 step.unclear = step.unclear or need not in names
             else:
-                yield Edge(need, step.name, ON_SUCCESS if step.guard is None else ON_ANY)
+                yield Edge(need, step.name, _endings(step))
             seen.add(need)
+
+
+def _endings(step: WrittenStep) -> frozenset[Ending]:
+    """Return the endings of a need after which the step runs. A guard decides about every one of them, and whichever
+    of several waits is first may be so by its timeout."""
+    if step.first_of:
+        return _FIRST
+    return ON_SUCCESS if step.guard is None else ON_ANY
+
+
+def _enter_races(written: list[WrittenStep], problems: Problems) -> None:
+    """Check the members of each `first_of`. Each wait among them gets an ask: its answer ends the other ones."""
+    steps = {step.name: step for step in written}
+    for step in written:
+        for name, path in step.needs if step.first_of else ():
+            member = steps.get(name)
+            if member is not None and member.kind not in (StepKind.WAIT, StepKind.SLEEP):
+                problems.add(path, f"{name!r} is neither a wait nor a sleep; only these can be ended by another one")
+            elif member is not None and member.kind is StepKind.WAIT:
+                member.config.setdefault(ASK, {})
 
 
 def _need_problem(

@@ -1,5 +1,5 @@
-"""One step of the steps form: an HTTP request, a sleep, a wait for a webhook, an action, a child run, a condition, or
-the answer to the caller."""
+"""One step of the steps form: an HTTP request, a sleep, a wait for a webhook, an approval, the first of several waits,
+an action, a child run, a condition, or the answer to the caller."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from detent.forms.kinds import (
     action_name_problem,
     read_action,
     read_answer,
+    read_approval_block,
     read_child,
     read_expression,
     read_map,
@@ -33,7 +34,7 @@ from detent.forms.names import check_step_name, read_priority, read_queue
 from detent.forms.templates import condition
 from detent.forms.workflow_fields import read_description, read_limit
 from detent.forms.written_work import WrittenWork
-from detent.graph.model import NO_RETRY, Retry, Step, StepKind
+from detent.graph.model import NO_RETRY, Join, Retry, Step, StepKind
 from detent.values.durations import MILLISECONDS
 from detent.values.fields import Fields, Problems, described
 from detent.values.nearest import nearest
@@ -41,7 +42,9 @@ from detent.values.nearest import nearest
 TIMEOUT: Final = 30.0
 RETRY: Final = Retry()
 
-_KINDS: Final = ("url", "sleep", "wait_for_webhook", "action", "workflow", "condition", "respond")
+_KINDS: Final = (
+    *("url", "sleep", "wait_for_webhook", "approve", "first_of", "action", "workflow", "condition", "respond"),
+)
 MAP_FIELDS: Final = MapFields("for_each", "max_parallel", "collect", "on_item_failure", "tolerate", "max_items")
 REPEAT_FIELDS: Final = RepeatFields("until", "every", "factor", "max_wait", "give_up_after")
 _CHILD_FIELDS: Final = ChildFields("workflow", "with", "version", "wait", "allow_recursion")
@@ -49,17 +52,24 @@ _SHARED: Final = ("needs", "if", "queue", "priority", "title", "description", "n
 _AGAIN: Final = (*RETRY_FIELDS, "timeout", "rerender_on_retry", "sensitive")
 _TRIED: Final = (*_AGAIN, "on_crash", "credential")
 _LONGEST_TITLE: Final = 200
+_MOST_RIVALS: Final = 20
 _FIELDS: Final = {
     "url": (*_SHARED, *_TRIED, *REQUEST_FIELDS),
     "sleep": (*_SHARED, "sleep"),
     "wait_for_webhook": (*_SHARED, "wait_for_webhook"),
+    "approve": (*_SHARED, "approve"),
+    "first_of": (*(name for name in _SHARED if name != "needs"), "first_of"),
     "action": (*_SHARED, *_TRIED, "action", "with"),
     "workflow": (*_SHARED, *_AGAIN, "workflow", "with", "version", "wait", "allow_recursion"),
     "condition": (*_SHARED, "condition"),
     "respond": (*_SHARED, "respond"),
 }
 _ALL_FIELDS: Final = tuple(dict.fromkeys(name for names in _FIELDS.values() for name in names))
-_HINTS: Final = {("wait_for_webhook", "timeout"): '; write wait_for_webhook: {timeout: "1h"}'}
+_HINTS: Final = {
+    ("wait_for_webhook", "timeout"): '; write wait_for_webhook: {timeout: "1h"}',
+    ("approve", "timeout"): '; write approve: {title: ..., timeout: "1h"}',
+    ("first_of", "needs"): "; it needs the steps that it lists",
+}
 
 
 @dataclass(slots=True)
@@ -73,10 +83,12 @@ class WrittenStep(WrittenWork):
     needs: list[tuple[str, str]] = field(default_factory=list)
     title: str | None = None
     unclear: bool = False
+    first_of: tuple[str, ...] = ()
 
     def step(self) -> Step:
         """Build the step of the graph."""
-        return self.build_step(self.name, guard=self.guard, title=self.title)
+        join = Join.ANY if self.first_of else Join.ALL
+        return self.build_step(self.name, guard=self.guard, title=self.title, join=join)
 
 
 def read_step(name: str, raw: object, path: str, problems: Problems, actions: Collection[str] | None) -> WrittenStep:
@@ -101,6 +113,21 @@ def read_step(name: str, raw: object, path: str, problems: Problems, actions: Co
     written.map = read_map(fields, MAP_FIELDS, written.kind)
     written.repeat, written.repeat_reads = read_repeat(fields, "repeat", REPEAT_FIELDS, written.kind)
     return written
+
+
+def _first_of(fields: Fields, written: WrittenStep) -> None:
+    """Read a step that ends when the first of some waits and sleeps has ended. It needs each of them."""
+    names = fields.get("first_of")
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names) or len(names) < 2:
+        fields.wrong("first_of", "a list of two or more steps, such as [answer, deadline]")
+        names = []
+    elif len(names) > _MOST_RIVALS:
+        fields.problems.add(fields.at("first_of"), f"has {len(names)} steps; at most {_MOST_RIVALS} are allowed")
+        names = []
+    written.kind = StepKind.CONDITION
+    written.config = {"expression": "true", "first_of": names}
+    written.first_of = tuple(names)
+    written.needs = [(name, f"{fields.at('first_of')}[{number}]") for number, name in enumerate(names)]
 
 
 def _needs(fields: Fields) -> list[tuple[str, str]]:
@@ -134,8 +161,15 @@ def _read_kind(fields: Fields, written: WrittenStep, actions: Collection[str] | 
             written.set_work(read_sleep(fields, "sleep"))
         case "wait_for_webhook":
             _refuse_others(fields, "wait_for_webhook")
-            written.kind, written.config = StepKind.WAIT, read_wait(fields, "wait_for_webhook")
+            written.set_work(read_wait(fields, "wait_for_webhook"))
             written.warnings += _wait_warnings(fields)
+        case "approve":
+            _refuse_others(fields, "approve")
+            block = Fields(fields.mapping("approve") or {}, fields.at("approve"), fields.problems)
+            written.set_work(read_approval_block(block))
+        case "first_of":
+            _refuse_others(fields, "first_of")
+            _first_of(fields, written)
         case "action":
             _action(fields, written, actions)
         case "workflow":
@@ -209,7 +243,7 @@ def _action(fields: Fields, written: WrittenStep, actions: Collection[str] | Non
     """Read an action, or another kind of step that is written as an action."""
     action = fields.text("action", most=128)
     given = Fields(fields.mapping("with") or {}, fields.at("with"), fields.problems)
-    _refuse_others(fields, "action", tried=action not in {"core.delay", "core.wait"})
+    _refuse_others(fields, "action", tried=action not in {"core.delay", "core.wait", "core.approval"})
     written.kind = StepKind.ACTION
     if action is None:
         return

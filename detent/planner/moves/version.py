@@ -24,6 +24,7 @@ from detent.planner.prepared import Prepared, PreparedEdge, PreparedStep
 from detent.planner.settle import Settling
 from detent.run.journal import REFUSED, CarriedEntry, Decided, Entry, EntryData, Kind, decode_data, encode_data
 from detent.run.outcomes import StepError
+from detent.run.plan import Activated
 from detent.run.state import Phase, RunState
 
 #: A refusal names at most this many reasons.
@@ -82,7 +83,7 @@ class Movable:
     state: RunState
     decided: Decided
     begins: tuple[str, ...]
-    activated: tuple[tuple[str, int | None], ...]
+    activated: tuple[Activated, ...]
     opened: tuple[PreparedStep, ...]
     closed: tuple[str, ...]
     read_values: bool = False
@@ -329,7 +330,7 @@ class _Replay:
     state: RunState
     known: dict[int, _Known]
     begins: list[str] = field(default_factory=list)
-    activated: list[tuple[str, int | None]] = field(default_factory=list)
+    activated: list[Activated] = field(default_factory=list)
     closed: list[str] = field(default_factory=list)  # waits that ended without a callback
     refused: list[MoveReason] = field(default_factory=list)
 
@@ -351,6 +352,13 @@ class _Replay:
     def problems(self, version: int) -> list[MoveReason]:
         """Return why the replay does not hold."""
         found = list(self.refused)
+        for index, known in self.known.items():
+            if known.old is None or known.phase is Phase.ENDED:
+                continue
+            if self.new.steps[index].has_ask and not self.old.steps[known.old].has_ask:
+                name = self.new.steps[index].name
+                words = f"checks its answers in version {version}, and the run has given out its address already"
+                found.append(MoveReason(name, f"'{name}' {words}"))
         if self.state.failing and not found:
             failed = self.new.steps[self.state.failures[-1]].name
             words = f"has failed, and in version {version} no edge takes its failure: the run would fail"
@@ -414,7 +422,7 @@ class _Replaying(Settling):
 
     def _answers_otherwise(self, step: PreparedStep, how: _Known) -> bool:
         old = self._replay.old
-        if how.old is None or _question(old, how.old) == _question(self._replay.new, step.index):
+        if step.first_of or how.old is None or _question(old, how.old) == _question(self._replay.new, step.index):
             return False
         return how.result != (b'{"output":true}' if self._judge.answers(step) is True else b'{"output":false}')
 
@@ -452,6 +460,11 @@ class _Replaying(Settling):
             state.phase[index] = how.phase
         if old in was.until and state.phase[index] is not Phase.READY:
             state.set_timer(index, state.phase[index], was.until[old])
+        if state.phase[index] is Phase.WAITING and step.agenda is not None:
+            if old in was.noted:
+                state.noted[index] = was.noted[old]
+            note = step.agenda.note(was.since[old], was.noted.get(old, 0))
+            state.set_note(index, None if note is None else note.at)
         if how.error is not None:
             state.errors[index] = how.error
         if how.result is not None:

@@ -11,14 +11,16 @@ Plain callbacks of the engine's loop drive the function, never a task, because t
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from detent.graph.ask import FAILS, timed_out_result
 from detent.graph.model import Ending
 from detent.instant import SECOND
 from detent.observe import emit
+from detent.python.functions.approval import Approval
 from detent.python.functions.errors import ChildFailed, StepFailed, WaitTimeout
 from detent.python.functions.loop import DoesNotRest, FunctionTask
 from detent.python.functions.operations import Exit, OperationLog, Pending, ReplayMismatch, Watch
@@ -52,9 +54,9 @@ def resolve(loop: FunctionLoop, pending: Pending, record: Checkpoint) -> None:
     if pending.handle is not None:
         if not pending.handle.cancelled():
             loop.ring(pending.handle)
-    elif record.ending is _SUCCESS:
+    elif record.ending is _SUCCESS or (pending.ask is not None and pending.ask["on_timeout"] != FAILS):
         try:
-            pending.set_result(_value(pending, record))
+            pending.set_result(_value(pending, record) if pending.ask is None else _approval(pending.ask, record))
         except BaseException as error:  # noqa: BLE001 - this instantiates the user's class, which may raise anything
             why = describe(error)
             pending.set_exception(RecordDoesNotFit(f"the recorded result of {pending.key!r} does not fit: {why}"))
@@ -74,6 +76,12 @@ def _value(pending: Pending, record: Checkpoint) -> Any:
             return _decode(record.result).get("output") if record.result else None
         case _:
             return None
+
+
+def _approval(ask: Mapping[str, Any], record: Checkpoint) -> Approval:
+    """Return the decision about an approval, or what the end of its time became."""
+    result = record.result if record.ending is _SUCCESS else timed_out_result(ask["on_timeout"], record.at)
+    return msgspec.convert(_decode(result)["output"], Approval)
 
 
 def _error(pending: Pending, record: Checkpoint) -> Exception:

@@ -49,7 +49,9 @@ class Pending(asyncio.Future[Any]):
     has the operations that were never awaited; the operation removes itself when it is awaited.
     """
 
-    __slots__ = ("child", "handle", "key", "number", "on_cancel", "op", "seconds", "until", "unwanted", "work")
+    __slots__ = (
+        *("ask", "child", "handle", "key", "number", "on_cancel", "op", "seconds", "until", "unwanted", "url", "work"),
+    )
 
     def __init__(self, loop: FunctionLoop, op: Op, key: str, number: int, on_cancel: Callable[[Pending], None]) -> None:
         self.number = number
@@ -60,7 +62,9 @@ class Pending(asyncio.Future[Any]):
         self.handle: asyncio.TimerHandle | None = None
         self.work: StepWork | None = None
         self.child: StartRequest | None = None
+        self.ask: Mapping[str, Any] | None = None  # what an approval asks
         self.unwanted: dict[int, Pending] | None = None
+        self.url: str | None = None  # of an approval
 
     @property
     def call(self) -> str:

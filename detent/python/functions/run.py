@@ -13,7 +13,7 @@ import asyncio
 import random as chance
 import uuid as uuids
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, NoReturn, TypeVar, overload
@@ -25,6 +25,7 @@ from detent.graph.model import Ending, Retry
 from detent.ids import RUN, show
 from detent.instant import SECOND, as_datetime
 from detent.python.flow import FlowControl, FlowVerbs
+from detent.python.functions.approval import Approval, approval_ask
 from detent.python.functions.driver import FunctionDriver
 from detent.python.functions.errors import ContinueAsNew
 from detent.python.functions.operations import Pending, StepWork
@@ -212,6 +213,49 @@ class Run(FlowVerbs):
         key = opened.popleft() if opened else self._log.next_key(f"{Op.WAIT}:{name}")
         pending = self._log.ask(Op.WAIT, key)
         pending.seconds = None if timeout is None else in_seconds(timeout)
+        return self._release(pending)
+
+    def approve(
+        self,
+        name: str,
+        *,
+        title: str,
+        text: str | None = None,
+        data: Any = None,
+        form: Mapping[str, Any] | None = None,
+        assignees: Sequence[str] = (),
+        quorum: int = 1,
+        not_by: str | None = None,
+        by_link: bool = False,
+        remind: Mapping[str, Any] | None = None,
+        escalate: Mapping[str, Any] | None = None,
+        timeout: Duration | None = None,
+        on_timeout: str = "fail",
+    ) -> asyncio.Future[Approval]:
+        """Ask people to approve, and return an `Approval`. Raise `WaitTimeout`, unless `on_timeout` is `approve` or
+        `reject`.
+
+        The approval is open when this is called, and its `url` is known: send that in a step, then await it. What it
+        shows does not change any more."""
+        self._must_be_inside("approve")
+        ask = approval_ask(
+            title=title,
+            text=text,
+            data=data,
+            form=form,
+            assignees=assignees,
+            quorum=quorum,
+            not_by=not_by,
+            by_link=by_link,
+            remind=remind,
+            escalate=escalate,
+            timeout=timeout,
+            on_timeout=on_timeout,
+        )
+        pending = self._log.ask(Op.WAIT, self._log.next_key(f"{Op.WAIT}:{check_name(name, 'an approval')}"))
+        pending.seconds = None if timeout is None else in_seconds(timeout)
+        pending.ask = ask
+        pending.url = self._driver.facts.callback_url(pending.key)
         return self._release(pending)
 
     def signal(self, name: str, timeout: Duration | None = None) -> asyncio.Future[Any]:

@@ -8,6 +8,7 @@ from heapq import heappop, heappush
 from typing import Final
 
 from detent.errors import DetentError, StoreError, Unavailable
+from detent.graph.ask import build_ask
 from detent.graph.model import Ending
 from detent.instant import micros
 from detent.planner.retry import retry_at
@@ -179,7 +180,9 @@ class OperationRunner:
                 else:
                     self._announce(pending.key, pending.until, callback=False)
         elif known is None or (pending.op is Op.WAIT and known.until != pending.until):
-            self._announce(pending.key, pending.until, callback=pending.op is Op.WAIT)
+            now = self._port.now()
+            ask = None if pending.ask is None or known is not None else build_ask(pending.ask, now=now).decode()
+            self._announce(pending.key, pending.until, callback=pending.op is Op.WAIT, ask=ask)
 
     def announce_timers(self) -> None:
         """Record when the short timers of asyncio end, while the function waits and nothing is in flight.
@@ -200,10 +203,10 @@ class OperationRunner:
         if pending.until is not None:
             heappush(self._times, (pending.until, pending.number, pending))
 
-    def _announce(self, key: str, until: int | None, *, callback: bool) -> None:
+    def _announce(self, key: str, until: int | None, *, callback: bool, ask: str | None = None) -> None:
         """Record the start of an operation, so that its end time is stored and users see it."""
         self._beginning[key] = None
-        self._port.begin(Operation(key, until, None, 0, None, self._port.now()), callback=callback)
+        self._port.begin(Operation(key, until, None, 0, None, self._port.now()), callback=callback, ask=ask)
 
     def _record(self, checkpoint: Checkpoint, ms: float | None = None) -> None:
         self._writing[checkpoint.key] = None

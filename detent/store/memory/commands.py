@@ -10,6 +10,7 @@ from detent.run.stage import stage_kind
 from detent.run.status import UNCOMPLETED, Status
 from detent.store.list_rows import RUN_STARTED, Orphan, TimelineCursor, TimelineRow
 from detent.store.memory.tables import MemoryTables, StoredRun
+from detent.store.overview_rows import AskAnswer, CallbackFacts
 from detent.store.protocol import EVERY_RUN
 from detent.store.rows import (
     CONTINUED,
@@ -45,6 +46,8 @@ class MemoryCommandStore(MemoryTables):
             return Receipt.NOT_ACTIVE, False
         if callback.until is not None and callback.until <= (now or self.clock.wall()):
             return Receipt.EXPIRED, False
+        if callback.ask is not None:
+            return Receipt.ASKS, False
         answer = Receipt.ACCEPTED if callback.state is CallbackState.ACTIVE else Receipt.EARLY
         callback.state, callback.message_id, callback.answer = CallbackState.RECEIVED, message_id, answer
         self.post(run, MessageKind.CALLBACK, step, data)
@@ -58,6 +61,33 @@ class MemoryCommandStore(MemoryTables):
             receipt, _ = await self.deliver(run, step, data=data, message_id=message_id)
             answers.append(receipt if is_new and receipt in (Receipt.ACCEPTED, Receipt.EARLY) else None)
         return answers
+
+    async def callback(self, run: bytes, step: str) -> CallbackFacts | None:
+        one = self.waits.get((run, step))
+        if one is None:
+            return None
+        answer = None if one.answer is None else str(one.answer)
+        return CallbackFacts(
+            one.tenant, one.state, one.early, one.until, one.message_id, answer, one.ask, one.decisions
+        )
+
+    async def decide(self, answer: AskAnswer, *, now: int | None = None) -> Receipt | None:
+        found, one = await self.callback(answer.run, answer.step), self.waits.get((answer.run, answer.step))
+        if found is None or one is None or found.refusal(now or self.clock.wall()) is not None:
+            return None
+        if one.decisions != answer.before:
+            return None
+        one.decisions = answer.decisions
+        receipt = Receipt.COUNTED
+        if answer.is_final:
+            receipt = Receipt.ACCEPTED if one.state is CallbackState.ACTIVE else Receipt.EARLY
+            one.state, one.message_id, one.answer = CallbackState.RECEIVED, answer.message_id, receipt
+            for step in answer.others:
+                other = self.waits.get((answer.run, step))
+                if other is not None and other.state in (CallbackState.PENDING, CallbackState.ACTIVE):
+                    other.state = CallbackState.EXPIRED
+        self.post(answer.run, answer.kind, answer.step, answer.data)
+        return receipt
 
     async def send(self, tenant: int, run: bytes, kind: MessageKind, data: bytes) -> bool:
         return self._send(tenant, run, kind, data)
@@ -145,7 +175,7 @@ class MemoryCommandStore(MemoryTables):
 
     async def callbacks(self, tenant: int, run: bytes) -> list[CallbackRow]:
         return [
-            CallbackRow(step, one.state, one.created_at, one.until)
+            CallbackRow(step, one.state, one.created_at, one.until, one.ask, one.decisions)
             for (id_, step), one in self.waits.items()
             if id_ == run and one.tenant == tenant
         ]

@@ -33,7 +33,7 @@ class MemoryOverview(MemoryTables):
         hero: tuple[str, str] | None = None,
     ) -> list[WaitRow]:
         found = [
-            WaitRow(run, step, one.created_at, one.until)
+            WaitRow(run, step, one.created_at, one.until, one.ask, one.decisions)
             for (run, step), one in self.waits.items()
             if one.tenant == tenant and one.state is CallbackState.ACTIVE and self._is_about(run, workflow, hero)
         ]

@@ -133,7 +133,8 @@ class MemoryStore(
             owner = node if start.owned else None
             self.table.setdefault(start.id, _stored(start, owner))
         for callback in flush.callbacks:
-            self.waits.setdefault((callback.run, callback.step), StoredCallback(callback.tenant, callback.early, now))
+            new = StoredCallback(callback.tenant, callback.early, now, ask=callback.ask)
+            self.waits.setdefault((callback.run, callback.step), new)
         for entry in flush.entries:
             self.entries.setdefault(entry.run, {}).setdefault(entry.seq, entry)
         for message in flush.messages:
@@ -240,6 +241,7 @@ class MemoryStore(
         for activation in flush.activations:
             callback = self.waits[activation.run, activation.step]
             callback.until = activation.until
+            callback.ask = callback.ask if activation.ask is None else activation.ask
             if callback.state is CallbackState.PENDING:
                 callback.state = CallbackState.ACTIVE
         for key in flush.expiries:

@@ -53,6 +53,8 @@ class StoredCallback:
     until: int | None = None
     message_id: str | None = None
     answer: Receipt | None = None
+    ask: str | None = None
+    decisions: str | None = None
 
 
 @dataclass(slots=True)

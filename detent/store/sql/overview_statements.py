@@ -30,9 +30,8 @@ _ACTIVE: Final = callback.c.state == literal_column("'active'")
 @lru_cache(maxsize=16)
 def waits(*, timed: bool, after: bool, workflow: bool, hero: bool) -> Select[Any]:
     """Return the active waits of a tenant with a deadline, or those without one; the nearest deadline first."""
-    query = select(callback.c.run, callback.c.step, callback.c.created_at, callback.c.until).where(
-        callback.c.tenant == bindparam("tenant"), _ACTIVE
-    )
+    columns = ("run", "step", "created_at", "until", "ask", "decisions")
+    query = select(*(callback.c[name] for name in columns)).where(callback.c.tenant == bindparam("tenant"), _ACTIVE)
     query = query.where(callback.c.until.is_not(None) if timed else callback.c.until.is_(None))
     if after:
         place = _behind()

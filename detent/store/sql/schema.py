@@ -40,7 +40,11 @@ from detent.store.rows import Finding
 from detent.version import VERSION
 
 #: The revision this code needs: the newest migration of the kind `pre`.
+<<<<<<< HEAD
 HEAD: Final = "0012"
+=======
+HEAD: Final = "0014"
+>>>>>>> 6da94e20 (waits: approvals, checked answers, forms and buttons, and the first of several waits)
 #: The revision of the first release of the code.
 FIRST: Final = "0001"
 #: The setting that stores the oldest revision of the code that may use the tables.
@@ -279,6 +283,8 @@ callback = Table(
     Column("message_id", HERO),
     Column("answer", WORD),
     Column("created_at", MOMENT, nullable=False),
+    Column("ask", LONG),  # what it asks, as JSON; empty before its wait is active
+    Column("decisions", LONG),  # those that do not end it yet, as JSON
     PrimaryKeyConstraint("run", "step"),
     sqlite_strict=True,
     sqlite_with_rowid=False,

@@ -376,7 +376,10 @@ STEP_ENDS: Final = (
     .order_by(journal.c.run, journal.c.seq)
 )
 CALLBACKS: Final = (
-    select(callback.c.step, callback.c.state, callback.c.created_at, callback.c.until)
+    select(
+        *(callback.c.step, callback.c.state, callback.c.created_at, callback.c.until),
+        *(callback.c.ask, callback.c.decisions),
+    )
     .where(Unindexed(callback.c.tenant) == bindparam("tenant"), callback.c.run == bindparam("run"))
     .order_by(callback.c.created_at, callback.c.step)
 )
@@ -384,7 +387,8 @@ CLOSED_WAITS: Final = select(callback.c.run, callback.c.step).where(
     InList(callback.c.run, "ids", ids=True), callback.c.state == text("'expired'")
 )
 CALLBACK: Final = select(
-    callback.c.state, callback.c.early, callback.c.until, callback.c.message_id, callback.c.answer
+    *(callback.c.tenant, callback.c.state, callback.c.early, callback.c.until, callback.c.message_id),
+    *(callback.c.answer, callback.c.ask, callback.c.decisions),
 ).where(callback.c.run == bindparam("run"), callback.c.step == bindparam("step"))
 
 OWNED: Final = select(run.c.id, run.c.epoch).where(run.c.owner == bindparam("node"), run.c.ended_at.is_(None))

@@ -81,6 +81,8 @@ class SqlStore:
 
         self.deliver = commands.deliver
         self.deliver_many = commands.deliver_many
+        self.callback = commands.callback
+        self.decide = commands.decide
         self.send_many = commands.send_many
         self.send = commands.send
         self.run = commands.run

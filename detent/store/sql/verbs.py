@@ -12,11 +12,11 @@ from detent.instant import SECOND, micros
 from detent.run.journal import Entry
 from detent.store.letters import NewLetter
 from detent.store.list_rows import Orphan, TimelineCursor, TimelineRow
+from detent.store.overview_rows import CallbackFacts
 from detent.store.protocol import EVERY_RUN, CommandStore, MaintenanceStore, NodeStore, TriggerStore
 from detent.store.rows import (
     NO_ID,
     CallbackRow,
-    CallbackState,
     Mail,
     NodeOffer,
     Receipt,
@@ -415,19 +415,19 @@ class SharedVerbs(CommandStore):
 
     async def _refusal(self, run: bytes, step: str, message_id: str | None, now: int) -> tuple[Receipt, bool] | None:
         """Return why a callback was not received, or `None` if it can be received by now."""
-        rows = await self._access.query(statements.CALLBACK, {"run": run, "step": step})
-        if not rows:
+        found = await self.callback(run, step)
+        if found is None:
             return Receipt.NOT_FOUND, False
-        state, early, until, first, answer = rows[0]
-        if answer is not None and message_id is not None and message_id == first:
-            return Receipt(answer), True
-        if state == CallbackState.RECEIVED:
-            return Receipt.USED, False
-        if state == CallbackState.PENDING and not early:
-            return Receipt.NOT_ACTIVE, False
-        if state == CallbackState.EXPIRED or (until is not None and until <= now):
-            return Receipt.EXPIRED, False
-        return None
+        if found.answer is not None and message_id is not None and message_id == found.message_id:
+            return Receipt(found.answer), True
+        refusal = found.refusal(now)
+        if refusal is not None:
+            return refusal, False
+        return None if found.ask is None else (Receipt.ASKS, False)
+
+    async def callback(self, run: bytes, step: str) -> CallbackFacts | None:
+        rows = await self._access.query(statements.CALLBACK, {"run": run, "step": step})
+        return CallbackFacts(*rows[0]) if rows else None
 
 
 class SharedNodeVerbs(NodeStore):

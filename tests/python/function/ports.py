@@ -111,7 +111,7 @@ class Port:
     def claim(self, key: str, links: Sequence[Link], answered: Callable[[StepError | None], None]) -> None:
         self._write(lambda: answered(None))
 
-    def begin(self, operation: Operation, *, callback: bool = False) -> None:
+    def begin(self, operation: Operation, *, callback: bool = False, ask: str | None = None) -> None:
         def write() -> None:
             if operation.key not in self.record.route():
                 self.record.operations[operation.key] = operation

@@ -10,20 +10,23 @@ from typing import Any
 
 import pytest
 
+from detent.auth.caller import Caller
 from detent.cli.output.journal import lines_of
 from detent.clock import SystemClock
 from detent.documents.answers import as_json
 from detent.engine.tuning import Tuning
+from detent.errors import InvalidInput
 from detent.graph.model import StepKind
-from detent.ids import RUN, show
+from detent.ids import RUN, parse, show
 from detent.process import App, run_app
 from detent.python.decorators import step
 from detent.python.functions import ChildFailed, Run, gather, workflow
 from detent.python.functions.executor import FunctionExecutor
 from detent.python.functions.step_runner import StepRunner
+from detent.run.initiator import Principal
 from detent.run.start import StartRequest
 from detent.run.status import TERMINAL
-from detent.settings import Settings
+from detent.settings import DEFAULT_TENANT, Settings
 from detent.steps.actions import RetryLater
 from detent.views.entries import entry_document
 from tests.callers import commands_of
@@ -372,3 +375,65 @@ async def test_a_retry_keeps_what_the_function_had_achieved(url: str) -> None:
         assert document["output"] == ["cup is reserved", "yes", "cup is paid"]
         assert EFFECTS == ["reserve cup", "pay cup", "pay cup"]
         assert document["origin"] == {"run_id": run, "kind": "retry"}
+
+
+@workflow
+async def asks(run: Run, amount: int) -> Any:
+    asked = run.approve(
+        "expense",
+        title=f"Expense of {amount}",
+        data={"amount": amount},
+        form={"type": "object", "properties": {"reason": {"type": "string"}}, "required": ["reason"]},
+        quorum=2,
+    )
+    sent = await run.step(mailed, asked.url)
+    decision = await asked
+    late = await run.approve("late", title="Too late?", timeout=0.05, on_timeout="reject")
+    return [
+        sent,
+        decision.approved,
+        decision.by,
+        decision.answer,
+        len(decision.decisions),
+        late.approved,
+        late.timed_out,
+    ]
+
+
+@step(inline=True)
+def mailed(url: str) -> bool:
+    return "/wh/" in url
+
+
+async def test_a_function_asks_people_and_goes_on_with_their_decision() -> None:
+    async with engine() as app:
+        run = await begin(app, "asks", amount=120)
+        waiting = await until(app, run, lambda document: document["callbacks"])
+        await until(app, run, lambda seen: seen["tasks"]["asks"]["status"] == "waiting")
+
+        async def decide(who: str, body: Any) -> str:
+            caller = Caller(DEFAULT_TENANT, who, via="session", principal=Principal(who))
+            bound = app.commands.for_caller(caller)
+            answer = bound.callbacks.answer(run, "expense", body=body, headers={}, query={}, message_id=None)
+            return str((await answer).receipt)
+
+        yes = {"approved": True, "answer": {"reason": "lunch"}}
+        with pytest.raises(InvalidInput, match="reason"):
+            await decide("bob", {"approved": True})
+        assert (await decide("bob", yes), await decide("eve", yes)) == ("counted", "accepted")
+        document = await ended(app, run)
+        assert document["output"] == [True, True, "eve", {"reason": "lunch"}, 2, False, True], (document, waiting)
+        journal = await app.engine.store.journal(DEFAULT_TENANT, parse(RUN, run))
+        assert [entry.step for entry in journal if entry.kind == "noted"] == ["@wait:expense"]
+
+
+async def test_what_a_function_cannot_ask_fails_where_it_asks() -> None:
+    async with engine() as app:
+        run = await begin(app, "asks_wrongly")
+        document = await until(app, run, lambda seen: seen["status"] not in ("running", "pending"))
+        assert "one of fail, approve, reject" in str(document), document
+
+
+@workflow
+async def asks_wrongly(run: Run) -> Any:
+    return await run.approve("expense", title="x", on_timeout="never")

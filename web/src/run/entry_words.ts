@@ -20,6 +20,7 @@ const KINDS: Readonly<Record<string, string>> = {
   began: "Began",
   checkpoint: "Ended",
   paged: "Items",
+  noted: "Note",
 };
 /** Entries that say how it was done and not what: the compact list leaves them out. */
 const MECHANICS: ReadonlySet<string> = new Set(["started", "adopted", "paged", "received"]);

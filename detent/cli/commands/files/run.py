@@ -183,8 +183,9 @@ class Watching:
                 continue
             self._handled.add(step)
             if name in self._order.answers:
-                await self._commands.callbacks.deliver(
-                    self._app.engine.tokens.token(run, step),
+                await self._commands.callbacks.answer(
+                    document["id"],
+                    step,
                     body=self._order.answers[name],
                     headers={},
                     query={},

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from detent.store.audit import PendingAudit, unwritten_audit
+from detent.store.overview_rows import AskAnswer
 from detent.store.rows import Delivery, MessageKind, Receipt
 from detent.store.sql.mysql.connection import BEGIN, COMMIT, MysqlAccess, Wire
 from detent.store.sql.mysql.flush import NOW, audit_insert, blob, data, listed, number, quote
@@ -15,7 +16,7 @@ from detent.store.sql.verbs import SharedVerbs
 MOST_RUNS: Final = 500
 #: The `from` clause of a row that is inserted if the statement before has changed something.
 _IF_CHANGED: Final = "from dual where row_count() > 0"
-_OPEN: Final = "(state = 'active' or state = 'pending' and early)"
+_OPEN: Final = "(state = 'active' or state = 'pending' and early) and ask is null"
 # Assignments run from left to right, so the answer is computed from the old state.
 RECEIVE: Final = """
 update callback
@@ -37,6 +38,17 @@ RECEIVE_MANY: Final = """
 insert into callback (run, step, tenant, state, early, created_at, message_id, answer) values {rows}
 on duplicate key update state = values(state), message_id = values(message_id), answer = values(answer)"""
 POST_MANY: Final = "insert into inbox (tenant, run, kind, step, data, at) values {rows}"
+# All callbacks that would end are locked, or none: two answers to different ones would otherwise both be received.
+LOCK_OPEN: Final = """
+select step, tenant, state, early, decisions, until is null or until > {now} from callback
+where run = {run} and step in ({steps}) and state in ('pending', 'active') for update skip locked"""
+COUNT_OPEN: Final = """
+select count(*) from callback where run = {run} and step in ({steps}) and state in ('pending', 'active')"""
+DECIDE: Final = """
+update callback set decisions = {decisions}{received} where run = {run} and step = {step}"""
+CLOSE_OTHERS: Final = """
+update callback set state = 'expired'
+where run = {run} and step in ({others}) and state in ('pending', 'active')"""
 # The lock lasts for this statement: either the flush that ends the run waits for it, or it waits for that flush. So
 # every accepted message is found by the flush that ends the run and forwards its mail to a successor.
 SEND: Final = """
@@ -89,6 +101,30 @@ class MysqlCommandStore(SharedVerbs):
         async with self._pool.connection() as connection:
             answers = await connection.call(work)
         return [answers.get((one.run, one.step)) for one in deliveries]
+
+    async def decide(self, answer: AskAnswer, *, now: int | None = None) -> Receipt | None:
+        audit, run = unwritten_audit(), blob(answer.run)
+        steps = listed((answer.step, *answer.others))
+        locking = LOCK_OPEN.format(run=run, steps=steps, now=NOW if now is None else number(now))
+
+        async def work(wire: Wire) -> Receipt | None:
+            _, locked, counted = await wire.send_all((BEGIN, locking, COUNT_OPEN.format(run=run, steps=steps)))
+            rows = {row[0]: row[1:] for row in locked.rows}
+            own = rows.get(answer.step)
+            is_open = own is not None and (own[1] == "active" or bool(own[2])) and bool(own[4])
+            if own is None or not is_open or own[3] != answer.before or len(rows) != int(counted.rows[0][0]):
+                await wire.send(COMMIT)
+                return None
+            statements = _decision(answer, own[0], _receipt(own[1]))
+            noted = () if audit is None else (audit_insert(audit.row(), "from dual"),)
+            await wire.send_all((*statements, *noted, COMMIT))
+            return _receipt(own[1]) if answer.is_final else Receipt.COUNTED
+
+        async with self._pool.connection() as connection:
+            receipt = await connection.call(work)
+        if audit is not None:
+            audit.is_written = receipt is not None
+        return receipt
 
     async def send(self, tenant: int, run: bytes, kind: MessageKind, data: bytes) -> bool:
         sending = SEND.format(kind=quote(str(kind)), data=_text(data), now=NOW, run=blob(run), tenant=tenant)
@@ -147,6 +183,19 @@ def _delivery(one: Delivery, now: int | None, audit: PendingAudit | None) -> tup
         noted,
         answer.replace("row_count() > 0", hit),
     )
+
+
+def _decision(answer: AskAnswer, tenant: int, receipt: Receipt) -> list[str]:
+    """Return the statements that store an answer whose callbacks are locked."""
+    run, step = blob(answer.run), quote(answer.step)
+    received = ""
+    if answer.is_final:
+        received = f", answer = {quote(receipt)}, message_id = {quote(answer.message_id)}, state = 'received'"
+    statements = [DECIDE.format(decisions=quote(answer.decisions), received=received, run=run, step=step)]
+    if answer.is_final and answer.others:
+        statements.append(CLOSE_OTHERS.format(run=run, others=listed(answer.others)))
+    message = f"({tenant:d},{run},{quote(str(answer.kind))},{step},{_text(answer.data)},{NOW})"
+    return [*statements, POST_MANY.format(rows=message)]
 
 
 def _receipt(state: str) -> Receipt:

@@ -19,8 +19,12 @@ from detent.run.journal import Entry
 from detent.store.audit import AuditRow
 from detent.store.letters import NewLetter
 from detent.store.links import LinkKey, NewLink
+<<<<<<< HEAD
 from detent.store.logs.rows import LogRow
 from detent.store.rows import FORWARDED, End, Flush, NewRun, Park, StartCheck
+=======
+from detent.store.rows import FORWARDED, Activation, End, Flush, NewRun, Park, StartCheck
+>>>>>>> 6da94e20 (waits: approvals, checked answers, forms and buttons, and the first of several waits)
 from detent.store.sql.compiler import in_order, successors
 
 # Values as SQL text: the driver cannot send arguments separately from a packet of several statements.
@@ -110,7 +114,7 @@ _RUN: Final = (
     " correlation)"
 )
 _JOURNAL: Final = "insert into journal (tenant, run, seq, at, kind, step, attempt, outcome, data)"
-_CALLBACK: Final = "insert into callback (tenant, run, step, early, state, created_at)"
+_CALLBACK: Final = "insert into callback (tenant, run, step, early, state, created_at, ask)"
 _LINK: Final = 'insert into link (tenant, "system", type, id, run, step, url, at)'
 _LETTER: Final = (
     'insert into dead_letter (id, tenant, kind, workflow, run, step, source, "trigger", reason, message, payload,'
@@ -346,7 +350,7 @@ class Packet:
         for callback in self._flush.callbacks:
             values = (
                 number(callback.tenant), blob(callback.run), quote(callback.step), number(callback.early), "'pending'",
-                NOW,
+                NOW, quote(callback.ask),
             )  # fmt: skip
             rows.append((",".join(values), self._if_started(callback.run)))
         return _inserts(_CALLBACK, rows, _THERE.format("callback.step") if self._again else "")
@@ -361,7 +365,7 @@ class Packet:
             places = [_callback(row.run, row.step) for row in activations]
             yield (
                 f"update {_CALLBACKS} set until = {by_place(places, [number(row.until) for row in activations])},"
-                f" state = if(state = 'pending', 'active', state) where {any_of(places)}"
+                f" state = if(state = 'pending', 'active', state){_asked(places, activations)} where {any_of(places)}"
             )
         for expiries in in_parts(flush.expiries):
             places = [_callback(run, step) for run, step in expiries]
@@ -424,6 +428,13 @@ def _owner(places: list[str], parks: Sequence[Park]) -> str:
     if not any(park.kept for park in parks):
         return "null"
     return by_place(places, ["owner" if park.kept else "null" for park in parks])
+
+
+def _asked(places: list[str], activations: Sequence[Activation]) -> str:
+    """Return the assignment for waits that say what they ask. It is empty if there are none."""
+    if all(row.ask is None for row in activations):
+        return ""
+    return f", ask = coalesce({by_place(places, [quote(row.ask) for row in activations])}, ask)"
 
 
 def _moved(places: list[str], parks: Sequence[Park]) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from detent.store.audit import AuditRow, unwritten_audit
+from detent.store.overview_rows import AskAnswer
 from detent.store.rows import Delivery, MessageKind, Receipt
 from detent.store.sql.postgres.connection import PoolAccess, Records
 from detent.store.sql.verbs import SharedVerbs
@@ -14,7 +15,7 @@ DELIVER: Final = """
 with hit as (
   update callback
   set state = 'received', message_id = $4, answer = case state when 'active' then 'accepted' else 'early' end
-  where run = $1 and step = $2 and (state = 'active' or state = 'pending' and early)
+  where run = $1 and step = $2 and (state = 'active' or state = 'pending' and early) and ask is null
     and (until is null or until > coalesce($5, clock_timestamp()))
   returning tenant, answer
 ),
@@ -30,7 +31,8 @@ with locked as (
   select c.run, c.step, c.state, t.data, t.message_id, t.place
   from unnest($1::uuid[], $2::text[], $3::text[], $4::text[]) with ordinality as t(run, step, data, message_id, place)
   join callback c on c.run = t.run and c.step = t.step
-  where (c.state = 'active' or c.state = 'pending' and c.early) and (c.until is null or c.until > clock_timestamp())
+  where (c.state = 'active' or c.state = 'pending' and c.early) and c.ask is null
+    and (c.until is null or c.until > clock_timestamp())
   for update of c skip locked
 ),
 hit as (
@@ -45,6 +47,36 @@ posted as (
   select tenant, run, 'callback', step, data, clock_timestamp() from hit order by place
 )
 select place, answer from hit"""
+# All callbacks that would end are locked, or none: two answers to different ones would otherwise both be received.
+DECIDE: Final = """
+with locked as (
+  select c.step from callback c
+  where c.run = $1 and (c.step = $2 or c.step = any($3::text[])) and c.state in ('pending', 'active')
+  for update skip locked
+),
+hit as (
+  update callback c
+  set decisions = $4::text, state = case when $5::bool then 'received' else c.state end,
+      message_id = case when $5 then $6::text else c.message_id end,
+      answer = case when $5 then case c.state when 'active' then 'accepted' else 'early' end else c.answer end
+  from locked l
+  where c.run = $1 and c.step = $2 and l.step = c.step and (c.state = 'active' or c.state = 'pending' and c.early)
+    and (c.until is null or c.until > coalesce($10, clock_timestamp())) and c.decisions is not distinct from $7::text
+    and (select count(*) from locked) = (
+      select count(*) from callback o
+      where o.run = $1 and (o.step = $2 or o.step = any($3::text[])) and o.state in ('pending', 'active')
+    )
+  returning c.tenant, c.answer
+),
+closed as (
+  update callback c set state = 'expired'
+  from hit, locked l where $5 and c.run = $1 and c.step = l.step and c.step = any($3::text[])
+),
+posted as (
+  insert into inbox (tenant, run, kind, step, data, at)
+  select tenant, $1, $8::text, $2, $9::text, clock_timestamp() from hit
+)
+select answer from hit"""
 # The lock lasts for this statement: either the flush that ends the run waits for it, or it waits for that flush. So
 # every accepted message is found by the flush that ends the run and forwards its mail to a successor.
 SEND: Final = """
@@ -70,6 +102,7 @@ def _note(first: int) -> str:
 
 
 AUDITED_DELIVER: Final = DELIVER.replace("\nselect answer", f",\n{_note(6)}\nselect answer")
+AUDITED_DECIDE: Final = DECIDE.replace("\nselect answer", f",\n{_note(11)}\nselect answer")
 AUDITED_SEND: Final = f"with hit as ({SEND}), {_note(5)} select id from hit"
 AUDITED_SEND_MANY: Final = f"with hit as ({SEND_MANY}), {_note(5)} select run from hit"
 
@@ -99,6 +132,17 @@ class PostgresCommandStore(SharedVerbs):
         for position, answer in rows:
             answers[position - 1] = Receipt(answer)
         return answers
+
+    async def decide(self, answer: AskAnswer, *, now: int | None = None) -> Receipt | None:
+        rows = await self._change(
+            DECIDE,
+            AUDITED_DECIDE,
+            *(answer.run, answer.step, list(answer.others), answer.decisions, answer.is_final, answer.message_id),
+            *(answer.before, str(answer.kind), answer.data.decode(), now),
+        )
+        if not rows:
+            return None
+        return Receipt(rows[0][0]) if answer.is_final else Receipt.COUNTED
 
     async def send(self, tenant: int, run: bytes, kind: MessageKind, data: bytes) -> bool:
         return bool(await self._change(SEND, AUDITED_SEND, tenant, run, str(kind), data.decode()))

@@ -241,12 +241,12 @@ def _callback_columns(flush: Flush, ends: dict[bytes, End]) -> Columns:
     new = {(callback.run, callback.step) for callback in flush.callbacks}
     rows = [_callback_row(callback, active, expiring, ends) for callback in flush.callbacks]
     activations = [
-        (run, step, activation.until, _active_state((run, step), expiring, ends))
+        (run, step, activation.until, _active_state((run, step), expiring, ends), activation.ask)
         for (run, step), activation in active.items()
         if (run, step) not in new
     ]
     lapsing = [key for key in flush.expiries if key not in new and key not in active]
-    return [*_columns(rows, 6), *_columns(activations, 4), *_columns(lapsing, 2)]
+    return [*_columns(rows, 7), *_columns(activations, 5), *_columns(lapsing, 2)]
 
 
 def _callback_row(
@@ -257,7 +257,9 @@ def _callback_row(
     state = CallbackState.PENDING
     if activation or key in expiring or callback.run in ends:
         state = _active_state(key, expiring, ends)
-    return callback.tenant, callback.run, callback.step, callback.early, state, activation.until if activation else None
+    until, ask = (activation.until, activation.ask) if activation else (None, None)
+    ask = callback.ask if ask is None else ask
+    return callback.tenant, callback.run, callback.step, callback.early, state, until, ask
 
 
 def _active_state(key: Key, expiring: set[Key], ends: dict[bytes, End]) -> CallbackState:

@@ -85,10 +85,10 @@ written as (
 
 -- part awaited
 awaited as (
-  insert into callback (tenant, run, step, early, state, until, created_at)
-  select t.tenant, t.run, t.step, t.early, t.state, t.until, clock_timestamp()
-  from fence, unnest($?::int[], $?::uuid[], $?::text[], $?::bool[], $?::text[], $?::timestamptz[])
-       as t(tenant, run, step, early, state, until)
+  insert into callback (tenant, run, step, early, state, until, ask, created_at)
+  select t.tenant, t.run, t.step, t.early, t.state, t.until, t.ask, clock_timestamp()
+  from fence, unnest($?::int[], $?::uuid[], $?::text[], $?::bool[], $?::text[], $?::timestamptz[], $?::text[])
+       as t(tenant, run, step, early, state, until, ask)
   /*checked where t.run not in (select id from refused) */
   /*again on conflict (run, step) do nothing */
 )
@@ -96,8 +96,8 @@ awaited as (
 -- part activated
 activated as (
   update callback c
-  set until = t.until, state = case when c.state = 'pending' then t.state else c.state end
-  from fence, unnest($?::uuid[], $?::text[], $?::timestamptz[], $?::text[]) as t(run, step, until, state)
+  set until = t.until, state = case when c.state = 'pending' then t.state else c.state end, ask = coalesce(t.ask, c.ask)
+  from fence, unnest($?::uuid[], $?::text[], $?::timestamptz[], $?::text[], $?::text[]) as t(run, step, until, state, ask)
   where c.run = t.run and c.step = t.step
   returning c.run, c.step, c.state
 )

@@ -9,6 +9,7 @@ from typing import Final
 import msgspec
 
 from detent.store.audit import AuditRow, unwritten_audit
+from detent.store.overview_rows import AskAnswer
 from detent.store.rows import Delivery, MessageKind, Receipt
 from detent.store.sql.compiler import Values
 from detent.store.sql.sqlite.connection import SqliteAccess, add_audit
@@ -19,7 +20,7 @@ RECEIVE: Final = """
 update callback
 set state = 'received', message_id = :message_id, answer = iif(state = 'active', 'accepted', 'early')
 where run = :run and step = :step and (state = 'active' or state = 'pending' and early)
-  and (until is null or until > :now)
+  and ask is null and (until is null or until > :now)
 returning tenant, answer"""
 POST: Final = """
 insert into inbox (tenant, run, kind, step, data, at) values (:tenant, :run, 'callback', :step, :data, :at)"""
@@ -28,7 +29,7 @@ update callback
 set state = 'received', message_id = given.value ->> 2, answer = iif(state = 'active', 'accepted', 'early')
 from json_each(:rows) given
 where run = substr(:bytes, given.value ->> 0, 16) and step = given.value ->> 1
-  and (state = 'active' or state = 'pending' and early) and (until is null or until > :now)
+  and (state = 'active' or state = 'pending' and early) and ask is null and (until is null or until > :now)
 returning run, step, answer"""
 POST_MANY: Final = """
 insert into inbox (tenant, run, kind, step, data, at)
@@ -36,6 +37,19 @@ select c.tenant, c.run, 'callback', c.step, cast(substr(:bytes, given.value ->> 
 from json_each(:rows) given
 join callback c on c.run = substr(:bytes, given.value ->> 0, 16) and c.step = given.value ->> 1
 order by given.key"""
+DECIDE: Final = """
+update callback
+set decisions = :decisions, state = iif(:is_final, 'received', state),
+    message_id = iif(:is_final, :message_id, message_id),
+    answer = iif(:is_final, iif(state = 'active', 'accepted', 'early'), answer)
+where run = :run and step = :step and (state = 'active' or state = 'pending' and early)
+  and (until is null or until > :now) and decisions is :before
+returning tenant, answer"""
+CLOSE_OTHERS: Final = """
+update callback set state = 'expired'
+where run = :run and step in (select value from json_each(:others)) and state in ('pending', 'active')"""
+POST_CHECKED: Final = """
+insert into inbox (tenant, run, kind, step, data, at) values (:tenant, :run, :kind, :step, :data, :at)"""
 SEND: Final = """
 insert into inbox (tenant, run, kind, data, at)
 select tenant, id, :kind, :data, :at from run where id = :run and tenant = :tenant and ended_at is null"""
@@ -75,6 +89,25 @@ class SqliteCommandStore(SharedVerbs):
         answers = await self._access.write(lambda db: _receive_many(db, given, now))
         return [Receipt(answers[one.run, one.step]) if (one.run, one.step) in answers else None for one in given]
 
+    async def decide(self, answer: AskAnswer, *, now: int | None = None) -> Receipt | None:
+        at, audit = self._access.time(), unwritten_audit()
+        values: Values = {
+            **answer._asdict(),
+            "data": answer.data.decode(),
+            "others": msgspec.json.encode(answer.others).decode(),
+            "is_final": int(answer.is_final),
+            "kind": str(answer.kind),
+            "now": now or at,
+            "at": at,
+        }
+        row = None if audit is None else audit.row()
+        hit = await self._access.write(lambda db: _decide(db, values, row))
+        if hit is None:
+            return None
+        if audit is not None:
+            audit.is_written = True
+        return Receipt(hit) if answer.is_final else Receipt.COUNTED
+
     async def send(self, tenant: int, run: bytes, kind: MessageKind, data: bytes) -> bool:
         values = {"tenant": tenant, "run": run, "kind": str(kind), "data": data.decode(), "at": self._access.time()}
         return await self._access.change(lambda db: db.execute(SEND, values).rowcount > 0)
@@ -95,6 +128,20 @@ def _receive(db: sqlite3.Connection, values: Values, audit: AuditRow | None) -> 
             add_audit(db, audit)
     db.execute("commit")
     return row[0][1] if row else None
+
+
+def _decide(db: sqlite3.Connection, values: Values, audit: AuditRow | None) -> str | None:
+    """Return the answer of a callback that was received, empty if this is one decision of several, None if neither."""
+    db.execute("begin immediate")
+    row = db.execute(DECIDE, values).fetchall()
+    if row:
+        db.execute(POST_CHECKED, {**values, "tenant": row[0][0]})
+        if values["is_final"]:
+            db.execute(CLOSE_OTHERS, values)
+        if audit is not None:
+            add_audit(db, audit)
+    db.execute("commit")
+    return (row[0][1] or "") if row else None
 
 
 def _receive_many(db: sqlite3.Connection, given: list[Delivery], now: int) -> dict[tuple[bytes, str], str]:

@@ -57,14 +57,15 @@ create temp trigger flush_everything instead of insert on flush begin
       or not exists (select 1 from journal where run = substr(new.bytes, value ->> 0, 16) and seq = value ->> 3))
     and (not exists (select 1 from refused) or substr(new.bytes, value ->> 0, 16) not in (select id from refused));
 
-  insert into callback (run, tenant, step, early, state, created_at)
-  select substr(new.bytes, value ->> 0, 16), value ->> 1, value ->> 2, value ->> 3, 'pending', new.now
+  insert into callback (run, tenant, step, early, state, created_at, ask)
+  select substr(new.bytes, value ->> 0, 16), value ->> 1, value ->> 2, value ->> 3, 'pending', new.now, value ->> 4
   from json_each(new.callbacks)
   where (not new.again
       or not exists (select 1 from callback where run = substr(new.bytes, value ->> 0, 16) and step = value ->> 2))
     and (not exists (select 1 from refused) or substr(new.bytes, value ->> 0, 16) not in (select id from refused));
 
-  update callback set until = given.value ->> 2, state = iif(state = 'pending', 'active', state)
+  update callback set until = given.value ->> 2, state = iif(state = 'pending', 'active', state),
+                      ask = coalesce(given.value ->> 3, ask)
   from json_each(new.activations) given
   where run = substr(new.bytes, given.value ->> 0, 16) and step = given.value ->> 1;
 

@@ -1,0 +1,1 @@
+"""What people see of waits at their addresses: plain HTML, without a script."""
