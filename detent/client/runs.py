@@ -409,17 +409,11 @@ def answer(run: str, step: str, body: Json = None, *, message_id: str | None = N
 
 
 def waits(
-    *,
-    workflow: str | None = None,
-    hero: tuple[str, str] | str | None = None,
-    mine: bool = False,
-    limit: int = PAGE,
+    *, workflow: str | None = None, hero: tuple[str, str] | str | None = None, mine: bool = False, limit: int = PAGE
 ) -> Pages[WaitItem]:
-    """Yield the waits that are active in all runs, the nearest deadline first, `limit` per request. With `mine`, only
-    those that the caller may decide."""
-    about = None if hero is None else hero_text(hero)
-    query = given(workflow=workflow, hero=about, limit=limit, **({"for": "me"} if mine else {}))
-    return Pages(Call("GET", url_path("waits"), page(WaitItem), query=query))
+    """Yield the active waits, the nearest deadline first, `limit` per request. `mine`: those that you may decide."""
+    about = {"hero": None if hero is None else hero_text(hero), "for": "me" if mine else None}
+    return Pages(Call("GET", url_path("waits"), page(WaitItem), query=given(workflow=workflow, limit=limit, **about)))
 
 
 def resources(

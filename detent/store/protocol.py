@@ -177,8 +177,7 @@ class CommandStore(Protocol):
         """Receive a callback that is pending or active and not past its time, in one statement.
 
         The callback becomes received and its payload goes into the inbox. The flag is True if the same `message_id`
-        came before; the receipt is then the first answer. A callback with an ask is not received: its receipt is
-        `asks`, and the caller calls `decide`. `now` is for tests."""
+        came before; the receipt is then the first answer. With an ask: `asks` (see `decide`). `now` is for tests."""
 
     async def deliver_many(self, deliveries: Sequence[Delivery]) -> list[Receipt | None]:
         """Receive callbacks of different waits as `deliver` does, all in one statement.
@@ -187,12 +186,9 @@ class CommandStore(Protocol):
         returns the reason. This verb never waits for a lock, so it cannot block a flush."""
 
     async def callback(self, run: bytes, step: str) -> CallbackFacts | None: ...
-
     async def decide(self, answer: AskAnswer, *, now: int | None = None) -> Receipt | None:
-        """Receive an answer that was checked, or store one decision of several. Its message goes into the inbox.
-
-        Return None if the callback has changed since it was read, or another transaction has it or one of `others`: the
-        caller reads it again. This verb never waits for a lock. `now` is for tests."""
+        """Receive a checked answer, or store one decision of several; put its message into the inbox. Return None, and
+        wait for no lock, if the callback has changed or another transaction has one: the caller reads it again."""
 
     async def send(self, tenant: int, run: bytes, kind: MessageKind, data: bytes) -> bool:
         """Put a message into the inbox of an open run. Return False if the run does not exist or has ended.

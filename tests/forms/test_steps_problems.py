@@ -110,7 +110,7 @@ STEP = [
     (
         {"url": URL, "sleep": 1},
         "",
-        "action, workflow, condition; this one has url and sleep",
+        "action, workflow, condition, respond; this one has url and sleep",
     ),
     ({"sleep": 1, "action": "x", "wait_for_webhook": {}}, "", "this one has sleep and wait_for_webhook and action"),
     ({"ulr": URL}, ".ulr", "unknown field 'ulr'; did you mean 'url'?"),

@@ -5457,6 +5457,28 @@ export interface components {
         AppliedTriggerAnswer: {
             data: components["schemas"]["AppliedTrigger"];
         };
+        /** AskDocument */
+        AskDocument: {
+            assignees: string[];
+            buttons: components["schemas"]["ButtonDocument"][];
+            data: unknown;
+            decisions: components["schemas"]["DecisionDocument"][];
+            digest: string;
+            escalates_at: string | null;
+            escalates_to: string[];
+            form: unknown;
+            kind: string;
+            may_decide: boolean;
+            next_reminder_at: string | null;
+            not_by: string | null;
+            on_timeout: string;
+            /** Format: date-time */
+            opened_at: string;
+            quorum: number;
+            reminders: number;
+            schema: unknown;
+            text: string | null;
+        };
         /** AttemptDocument */
         AttemptDocument: {
             attempt: number;
@@ -5545,6 +5567,11 @@ export interface components {
         /** One[BulkLettersDocument] */
         BulkLettersDocumentAnswer: {
             data: components["schemas"]["BulkLettersDocument"];
+        };
+        /** ButtonDocument */
+        ButtonDocument: {
+            body: unknown;
+            label: string;
         };
         /** CallbackDocument */
         CallbackDocument: {
@@ -5744,6 +5771,15 @@ export interface components {
         CredentialDocumentPage: {
             data: components["schemas"]["CredentialDocument"][];
             next_cursor?: string | null;
+        };
+        /** DecisionDocument */
+        DecisionDocument: {
+            answer: unknown;
+            approved: boolean;
+            at: string;
+            by: string;
+            comment: string | null;
+            name: string | null;
         };
         /** DeletedRuleDocument */
         DeletedRuleDocument: {
@@ -5990,6 +6026,7 @@ export interface components {
             finished: boolean;
             item_count?: number | null;
             kind: string;
+            note?: unknown;
             notes: string[];
             page?: components["schemas"]["PageDocument"] | null;
             pages?: string[];
@@ -7589,6 +7626,7 @@ export interface components {
             finished: boolean;
             item_count?: number | null;
             kind: string;
+            note?: unknown;
             notes: string[];
             page?: components["schemas"]["PageDocument"] | null;
             pages?: string[];
@@ -7733,6 +7771,7 @@ export interface components {
         };
         /** WaitItem */
         WaitItem: {
+            ask?: components["schemas"]["AskDocument"] | null;
             /** Format: date-time */
             created_at: string;
             input: unknown;
@@ -13449,7 +13488,7 @@ export interface operations {
                     "application/json": components["schemas"]["CallbackReceiptAnswer"];
                 };
             };
-            /** @description The step is not active yet; the answer is stored for it. */
+            /** @description Stored until the step is active, or one decision of several. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -20737,7 +20776,7 @@ export interface operations {
                     "application/json": components["schemas"]["CallbackReceiptAnswer"];
                 };
             };
-            /** @description The step is not active yet; the answer is stored for it. */
+            /** @description Stored until the step is active, or one decision of several. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -26218,6 +26257,11 @@ export interface operations {
                 /** @description The `next_cursor` of the page before. It belongs to this list, filter and order. */
                 cursor?: string;
                 /**
+                 * @description Only waits that the caller may decide.
+                 * @example me
+                 */
+                for?: "me";
+                /**
                  * @description Only waits of runs about this, `type:id`.
                  * @example order:123
                  */
@@ -30361,7 +30405,7 @@ export interface operations {
                     "application/json": components["schemas"]["CallbackReceiptAnswer"];
                 };
             };
-            /** @description The step is not active yet; the callback is stored for it. */
+            /** @description Stored until the step is active, or one decision of several. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -30372,6 +30416,15 @@ export interface operations {
             };
             /** @description The request is invalid; `details` says where. */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -30630,7 +30683,7 @@ export interface operations {
                     "application/json": components["schemas"]["CallbackReceiptAnswer"];
                 };
             };
-            /** @description The step is not active yet; the callback is stored for it. */
+            /** @description Stored until the step is active, or one decision of several. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -30641,6 +30694,15 @@ export interface operations {
             };
             /** @description The request is invalid; `details` says where. */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
