@@ -180,7 +180,7 @@ async def test_looking_at_a_callback_url_answers_a_page_and_does_not_use_it(dete
     for place in (url, url.replace("/wh/", "/webhook/workflow/resume/")):
         page = await detent.call("GET", place)
         assert page.status == 200
-        assert '<form method="post"' in page.text
+        assert "takes a POST" in page.text
     answer = await detent.call("POST", url.replace("/wh/", "/webhook/workflow/resume/"))
     assert answer.status == 200
 
