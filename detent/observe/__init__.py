@@ -27,11 +27,8 @@ EVENTS: Final[dict[str, str]] = {
     "step.raised": "the code of a step raised and the step is over, with its error and the end of the traceback",
     "step.progress": "an action reports how far its attempt is, as a fraction and a text",
     "action.logged": "an action logs a line, with its own level, for the attempt of a step",
-<<<<<<< HEAD
     "wait.opened": "a wait is durable; its callback URL takes an answer from now on",
-=======
     "step.blocked": "a step blocked the event loop of its node for more than a second, with the line of its code",
->>>>>>> bc3f4c3c (logs: name the step that blocks the event loop; log through logging inside a program)
     "run.adopted": "a run was taken from a node that is gone",
     "run.refused": "a run's entry could not be written and the run was failed",
     "run.quarantined": "a run that could not be planned or read was paused, with the reason in its journal",
