@@ -39,12 +39,8 @@ from detent.store.list_rows import (
     TimelineCursor,
     TimelineRow,
 )
-<<<<<<< HEAD
 from detent.store.logs.rows import LogStore
-from detent.store.overview_rows import OverviewStore
-=======
 from detent.store.overview_rows import AskAnswer, CallbackFacts, OverviewStore
->>>>>>> 6da94e20 (waits: approvals, checked answers, forms and buttons, and the first of several waits)
 from detent.store.rows import (
     CallbackRow,
     ClaimResult,

@@ -40,11 +40,7 @@ from detent.store.rows import Finding
 from detent.version import VERSION
 
 #: The revision this code needs: the newest migration of the kind `pre`.
-<<<<<<< HEAD
-HEAD: Final = "0012"
-=======
-HEAD: Final = "0014"
->>>>>>> 6da94e20 (waits: approvals, checked answers, forms and buttons, and the first of several waits)
+HEAD: Final = "0013"
 #: The revision of the first release of the code.
 FIRST: Final = "0001"
 #: The setting that stores the oldest revision of the code that may use the tables.

@@ -19,12 +19,8 @@ from detent.run.journal import Entry
 from detent.store.audit import AuditRow
 from detent.store.letters import NewLetter
 from detent.store.links import LinkKey, NewLink
-<<<<<<< HEAD
 from detent.store.logs.rows import LogRow
-from detent.store.rows import FORWARDED, End, Flush, NewRun, Park, StartCheck
-=======
 from detent.store.rows import FORWARDED, Activation, End, Flush, NewRun, Park, StartCheck
->>>>>>> 6da94e20 (waits: approvals, checked answers, forms and buttons, and the first of several waits)
 from detent.store.sql.compiler import in_order, successors
 
 # Values as SQL text: the driver cannot send arguments separately from a packet of several statements.
