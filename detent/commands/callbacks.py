@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from detent.auth.caller import Caller
-from detent.commands.approvals.answers import AskAnswers, WaitAnswer
+from detent.commands.approvals.answers import AskAnswers, CallbackAnswer
 from detent.commands.context import CommandContext, CommandPart, encoder
 from detent.commands.runs import RunCommands
 from detent.errors import NotFound, TooLarge
@@ -68,7 +68,7 @@ class CallbackCommands(CommandPart):
         key = self._engine.tokens.read(token)
         if key is None:
             return DeliveryResult(Receipt.NOT_FOUND, False, "")
-        return await self._deliver(WaitAnswer(*key, body, message_id, None, headers, query, encoding))
+        return await self._deliver(CallbackAnswer(*key, body, message_id, None, headers, query, encoding))
 
     async def answer(
         self,
@@ -90,10 +90,10 @@ class CallbackCommands(CommandPart):
             near = nearest(step, sorted(known))
             hint = f"; did you mean {near!r}?" if near else ""
             raise NotFound(f"the run has no wait {step[:80]!r}{hint}")
-        answer = WaitAnswer(row.id, names[0], body, message_id, self._caller, headers, query, encoding)
+        answer = CallbackAnswer(row.id, names[0], body, message_id, self._caller, headers, query, encoding)
         return await self._deliver(answer)
 
-    async def _deliver(self, answer: WaitAnswer) -> DeliveryResult:
+    async def _deliver(self, answer: CallbackAnswer) -> DeliveryResult:
         run, step, body, message_id = answer[:4]
         data = _message(body, answer.headers, answer.query, answer.encoding)
         redactors = self._engine.secrets.redactors

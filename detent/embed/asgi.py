@@ -42,6 +42,7 @@ from detent.embed.lifespan import answer_lifespan, entered_lifespan
 from detent.embed.node import load_workflows
 from detent.engine.tuning import Tuning
 from detent.errors import InvalidInput, Problem, StoreInUse, Unavailable
+from detent.observe.logs import log_through_logging
 from detent.process import App, bind, run_app
 from detent.python.registry import registry
 from detent.settings import FIELDS, Settings
@@ -205,6 +206,7 @@ class MountedApp:
 
     async def _start(self, settings: Settings, stack: AsyncExitStack) -> _Running:
         """Start the node and what serves its API. The stack ends them, the node first."""
+        stack.callback(log_through_logging())
         is_file = scheme(settings.database_url) == "sqlite"
         if not self._options.engine and not is_shared(settings.database_url):
             _LOG.warning(_NO_ENGINE, settings.database_url)

@@ -35,7 +35,7 @@ from detent.engine.release import RunRelease, VersionMoves
 from detent.engine.suspect_lane import SuspectLane
 from detent.engine.timers import Timers
 from detent.engine.tuning import Tuning
-from detent.engine.write import ROW_BYTES, PendingWrite, Successor, emit_end, emit_trouble
+from detent.engine.write import ROW_BYTES, PendingWrite, Successor, emit_end, emit_written
 from detent.errors import StoreError
 from detent.instant import micros
 from detent.observe import emit, heard
@@ -238,7 +238,7 @@ class Runner:
 
     def _is_written(self, write: PendingWrite, flushed: Flushed) -> None:
         if heard():
-            self._emit_written(write)
+            emit_written(write)
         if write.messages or write.successor is not None:
             self.nudge()  # the messages may be for runs of this node
             if any(message.run not in self.owned for message in write.messages):
@@ -263,13 +263,6 @@ class Runner:
         self.awaited.is_not_there(write.run)
         if write.owned is not None and not write.owned.gone:
             self._forget(write.owned)
-
-    def _emit_written(self, write: PendingWrite) -> None:
-        for entry in write.entries if write.plan.entry is None else (*write.entries, write.plan.entry):
-            emit("entry.written", run=write.run, entry=entry)
-            emit_trouble(write.run, entry)
-        for step, _ in write.plan.activate:
-            emit("wait.opened", run=write.run, step=step)
 
     def _run_plan(self, write: PendingWrite, run: OwnedRun, flushed: Flushed) -> None:
         run.pending -= 1

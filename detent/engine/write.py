@@ -186,3 +186,12 @@ def _error(error: StepError | None) -> dict[str, Any]:
         return {}
     trace = {} if error.traceback is None else {"traceback": error.traceback[-_LONGEST:]}
     return {"error": error.message, **trace}
+
+
+def emit_written(write: PendingWrite) -> None:
+    """Tell that the entries of a write are durable, which steps they end in trouble, and which waits they open."""
+    for entry in write.entries if write.plan.entry is None else (*write.entries, write.plan.entry):
+        emit("entry.written", run=write.run, entry=entry)
+        emit_trouble(write.run, entry)
+    for step, _, _ in write.plan.activate:
+        emit("wait.opened", run=write.run, step=step)

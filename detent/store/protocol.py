@@ -183,8 +183,7 @@ class CommandStore(Protocol):
 
     async def callback(self, run: bytes, step: str) -> CallbackFacts | None: ...
     async def decide(self, answer: AskAnswer, *, now: int | None = None) -> Receipt | None:
-        """Receive a checked answer, or store one decision of several; put its message into the inbox. Return None, and
-        wait for no lock, if the callback has changed or another transaction has one: the caller reads it again."""
+        """Receive a checked answer, or one decision of several. None: it has changed or is locked, so read it again."""
 
     async def send(self, tenant: int, run: bytes, kind: MessageKind, data: bytes) -> bool:
         """Put a message into the inbox of an open run. Return False if the run does not exist or has ended.
@@ -237,8 +236,7 @@ class CommandStore(Protocol):
         """Return the journals of these runs, each in order of seq. A run without entries is missing."""
 
     async def step_ends(self, tenant: int, runs: Sequence[bytes], steps: Sequence[str]) -> list[Entry]:
-        """Return the entries with which these steps, or operations of functions, have ended in these runs, each run in
-        order of seq."""
+        """Return the entries of the ends of these steps or operations in these runs, each run in order of seq."""
 
     async def callbacks(self, tenant: int, run: bytes) -> list[CallbackRow]: ...
 

@@ -188,8 +188,8 @@ class Flush:
 
     def last_activations(self) -> list[Activation]:
         """Return the last activation of each callback: one flush may activate a wait and then set its time."""
-        asks = {(row.run, row.step): row.ask for row in self.activations if row.ask is not None}
-        last = {(row.run, row.step): row for row in self.activations}
+        asks = {row[:2]: row.ask for row in self.activations if row.ask is not None}
+        last = {row[:2]: row for row in self.activations}
         return [row if not asks else row._replace(ask=asks.get(key)) for key, row in last.items()]
 
 
@@ -286,9 +286,7 @@ class MessageKind(StrEnum):
 
 
 #: Requests of people and of other runs. They apply to the successor of a run too.
-FORWARDED: Final = (
-    *(MessageKind.SIGNAL, MessageKind.CANCEL, MessageKind.PAUSE, MessageKind.RESUME, MessageKind.FINISH),
-)
+FORWARDED: Final = (MessageKind.SIGNAL, MessageKind.CANCEL, MessageKind.PAUSE, MessageKind.RESUME, MessageKind.FINISH)
 #: The kind of origin of a run that continues another one.
 CONTINUED: Final = "continued"
 
@@ -311,8 +309,7 @@ class Receipt(StrEnum):
     USED = "used"
     EXPIRED = "expired"
     NOT_FOUND = "not_found"
-    ASKS = "asks"
-    COUNTED = "counted"
+    ASKS, COUNTED = "asks", "counted"
 
 
 class CallbackState(StrEnum):

@@ -51,7 +51,7 @@ _DECISION_FIELDS: Final = ("approved", "answer", "comment")
 _UNKNOWN: Final = ("local", "loose")
 
 
-class WaitAnswer(NamedTuple):
+class CallbackAnswer(NamedTuple):
     """An answer as it was sent. `caller` is `None` if only the URL is known. `message` is what a wait without an
     approval receives, with the body that was checked."""
 
@@ -72,7 +72,7 @@ class AskAnswers:
         self._context = context
         self._store = context.store
 
-    async def answer(self, answer: WaitAnswer, encode: Any) -> tuple[Receipt, bool]:
+    async def answer(self, answer: CallbackAnswer, encode: Any) -> tuple[Receipt, bool]:
         """Check an answer and store it. Return its receipt, and whether the same message was received before.
 
         Raise InvalidInput if it does not fit, Forbidden if the caller may not decide, Conflict if it has already."""
@@ -120,13 +120,13 @@ class AskAnswers:
                 )
         return WaitAsk()
 
-    def _body(self, answer: WaitAnswer, facts: CallbackFacts, ask: WaitAsk, encode: Any) -> AskAnswer:
+    def _body(self, answer: CallbackAnswer, facts: CallbackFacts, ask: WaitAsk, encode: Any) -> AskAnswer:
         body = page_body(ask, answer.body) if is_page_form(answer.body) else answer.body
         _check_schema(ask, body, "body")
         data = self._redacted(facts.tenant, encode(body, answer.headers, answer.query, answer.encoding))
         return AskAnswer(answer.run, answer.step, data, answer.message_id, before=facts.decisions, others=ask.others)
 
-    async def _decision(self, answer: WaitAnswer, facts: CallbackFacts, ask: WaitAsk) -> AskAnswer | None:
+    async def _decision(self, answer: CallbackAnswer, facts: CallbackFacts, ask: WaitAsk) -> AskAnswer | None:
         """Return what a decision changes, `None` if the same message was counted before."""
         by, name = await self._person(answer, facts, ask)
         before = read_decisions(facts.decisions)
@@ -166,7 +166,7 @@ class AskAnswers:
         redactor = self._context.engine.secrets.redactors.get(tenant)
         return data if redactor is None else redactor.json(data)
 
-    async def _person(self, answer: WaitAnswer, facts: CallbackFacts, ask: WaitAsk) -> tuple[str, str | None]:
+    async def _person(self, answer: CallbackAnswer, facts: CallbackFacts, ask: WaitAsk) -> tuple[str, str | None]:
         """Return who decides: an id and a name. Raise Forbidden if that person may not."""
         caller = answer.caller
         if caller is None:

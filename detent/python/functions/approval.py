@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -30,6 +31,12 @@ class Approval(msgspec.Struct, frozen=True):
     decisions: list[dict[str, Any]] = []
     digest: str | None = None
     timed_out: bool = False
+
+
+class OpenApproval(asyncio.Future[Approval]):
+    """An approval that people are asked for: await it for their decision. `url` is where they decide."""
+
+    url: str
 
 
 def approval_ask(

@@ -16,7 +16,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, NoReturn, TypeVar, overload
+from typing import Any, Final, NoReturn, TypeVar, cast, overload
 
 import msgspec
 
@@ -25,7 +25,7 @@ from detent.graph.model import Ending, Retry
 from detent.ids import RUN, show
 from detent.instant import SECOND, as_datetime
 from detent.python.flow import FlowControl, FlowVerbs
-from detent.python.functions.approval import Approval, approval_ask
+from detent.python.functions.approval import OpenApproval, approval_ask
 from detent.python.functions.driver import FunctionDriver
 from detent.python.functions.errors import ContinueAsNew
 from detent.python.functions.operations import Pending, StepWork
@@ -231,7 +231,7 @@ class Run(FlowVerbs):
         escalate: Mapping[str, Any] | None = None,
         timeout: Duration | None = None,
         on_timeout: str = "fail",
-    ) -> asyncio.Future[Approval]:
+    ) -> OpenApproval:
         """Ask people to approve, and return an `Approval`. Raise `WaitTimeout`, unless `on_timeout` is `approve` or
         `reject`.
 
@@ -256,7 +256,7 @@ class Run(FlowVerbs):
         pending.seconds = None if timeout is None else in_seconds(timeout)
         pending.ask = ask
         pending.url = self._driver.facts.callback_url(pending.key)
-        return self._release(pending)
+        return cast("OpenApproval", self._release(pending))
 
     def signal(self, name: str, timeout: Duration | None = None) -> asyncio.Future[Any]:
         """Wait for the next signal of that name and return its data. Raise `WaitTimeout`.
