@@ -413,7 +413,7 @@ def waits(
 ) -> Pages[WaitItem]:
     """Yield the active waits, the nearest deadline first, `limit` per request. `mine`: those that you may decide."""
     about = {"hero": None if hero is None else hero_text(hero), "for": "me" if mine else None}
-    return Pages(Call("GET", url_path("waits"), page(WaitItem), query=given(workflow=workflow, limit=limit, **about)))
+    return Pages(Call("GET", url_path("waits"), page(WaitItem), query=given(workflow=workflow, **about, limit=limit)))
 
 
 def resources(

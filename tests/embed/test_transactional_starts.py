@@ -145,11 +145,11 @@ async def test_a_connection_behind_a_proxy_is_known_by_the_class_it_tells(app: A
 
 
 async def test_waits_of_a_run_that_was_started_so_receive_their_callbacks(app: App, database: str) -> None:
-    text = "name: approval\ntasks:\n  nap: {sleep: 10ms}\n  ask: {needs: [nap], wait_for_webhook: {timeout: 1h}}\n"
+    text = "name: nap-and-ask\ntasks:\n  nap: {sleep: 10ms}\n  ask: {needs: [nap], wait_for_webhook: {timeout: 1h}}\n"
     assert read_definition(text)
-    await commands_of(app).workflows.save(text.encode(), filename="approval.yaml")
+    await commands_of(app).workflows.save(text.encode(), filename="nap-and-ask.yaml")
     with psycopg.connect(database) as connection:
-        run = sync_id(connection, "approval")
+        run = sync_id(connection, "nap-and-ask")
     document = await until(run, lambda found: bool(found.callbacks))
     assert [callback.step for callback in document.callbacks] == ["ask"]
 

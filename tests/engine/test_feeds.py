@@ -433,6 +433,7 @@ def test_the_document_of_an_entry_says_what_happened_and_what_follows() -> None:
         "pages": [],
         "page": None,
         "probe": None,
+        "note": None,
     }
     assert json.loads(entry_json(found)) == document
 

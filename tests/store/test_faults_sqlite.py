@@ -29,7 +29,7 @@ from detent.clock import SystemClock
 from detent.store.sql.sqlite.store import SqliteStore
 async def main():
     store = SqliteStore(sys.argv[1], SystemClock())
-    store.announce("http://127.0.0.1:8642", "dl_key")
+    store.announce("http://127.0.0.1:8642", "dl_key", "http://127.0.0.1:8642")
     print("held", flush=True)
     sys.stdin.read()
 asyncio.run(main())

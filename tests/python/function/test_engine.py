@@ -378,7 +378,7 @@ async def test_a_retry_keeps_what_the_function_had_achieved(url: str) -> None:
 
 
 @workflow
-async def asks(run: Run, amount: int) -> Any:
+async def asks_people(run: Run, amount: int) -> Any:
     asked = run.approve(
         "expense",
         title=f"Expense of {amount}",
@@ -407,9 +407,9 @@ def mailed(url: str) -> bool:
 
 async def test_a_function_asks_people_and_goes_on_with_their_decision() -> None:
     async with engine() as app:
-        run = await begin(app, "asks", amount=120)
+        run = await begin(app, "asks_people", amount=120)
         waiting = await until(app, run, lambda document: document["callbacks"])
-        await until(app, run, lambda seen: seen["tasks"]["asks"]["status"] == "waiting")
+        await until(app, run, lambda seen: seen["tasks"]["asks_people"]["status"] == "waiting")
 
         async def decide(who: str, body: Any) -> str:
             caller = Caller(DEFAULT_TENANT, who, via="session", principal=Principal(who))

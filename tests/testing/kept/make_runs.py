@@ -3,6 +3,7 @@ keeps them as tests."""
 
 import asyncio
 import json
+import logging
 import sys
 import threading
 from collections.abc import Iterator
@@ -18,6 +19,8 @@ import detent
 from detent.auth.caller import local_caller
 from detent.cli.main import call
 
+logging.getLogger("detent").addHandler(logging.NullHandler())  # what the node says of failed steps is not shown
+logging.getLogger("detent").propagate = False
 shop: Any = import_module("shop_workflows")  # the old or the new one, in the folder where this runs
 IDS = Path("ids.json")
 YAML_KID = "name: kept_yaml_kid\ntasks:\n  a: {action: core.echo, with: {x: '{{trigger.body.a}}'}}\n"

@@ -40,6 +40,9 @@ ENGINE_STATEMENTS: Final[Mapping[str, str]] = {
     "sqlite.maintenance": _SWEEP,
     "sqlite.connection": _NODE,
     "user_connection": "statements of a user's own transaction",
+    # Logs of steps.
+    "logs.verbs:_OLD": _SWEEP,
+    "logs.verbs:_DROP": _SWEEP,
     # Callbacks.
     "postgres.commands:DELIVER": _BY_TOKEN,
     "postgres.commands:DELIVER_MANY": _BY_TOKEN,
