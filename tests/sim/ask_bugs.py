@@ -6,17 +6,10 @@ from importlib import import_module
 from typing import Any, Final
 
 from detent.graph.model import Edge, Ending, Graph, Join, Step, StepKind
-from detent.instant import Instant
-from detent.planner.prepared import Prepared
-from detent.run import events
-from detent.run.plan import Plan
-from detent.run.state import Phase, RunState
 
-planning = import_module("detent.planner.advance")
 closing = import_module("detent.engine.callbacks")
 
 Patches = tuple[tuple[Any, Any, Any], ...]
-_woke = planning._woke
 
 _ASK: Final = {"is_approval": False, "title": "{{ 1 + 1 }}", "every": 2.0, "most": 4, "after": 5.0, "to": ["b"]}
 _FIRST: Final = frozenset({Ending.SUCCESS, Ending.TIMEOUT})
@@ -52,14 +45,6 @@ def _nobody_loses(run: object, event: object) -> list[int | str]:
     return []
 
 
-def _remind_once_and_for_all(event: events.Woke, prepared: Prepared, state: RunState, now: Instant) -> Any:
-    """A reminder ends its wait."""
-    if state.phase[event.step] is Phase.WAITING:
-        return Plan(None, [], [], [event.step])
-    return _woke(event, prepared, state, now)
-
-
 OF_RACES: Final[dict[str, Patches]] = {
     "a sleep that is first takes an accepted payload with it": ((closing, "_losers", _nobody_loses),),
-    "a reminder ends its wait": ((planning._CHANGES, events.Woke, _remind_once_and_for_all),),
 }
