@@ -246,7 +246,7 @@ async def test_j3_a_migration_that_died_anywhere_is_finished_by_the_next(mariadb
             for table in metadata.tables:
                 # A migration notes each time that it moved the revision, and one that died may have done so.
                 most = died if table == "audit" else 1
-                assert await value(connection, f'select count(*) from "{table}"') <= most, table
+                assert await value(connection, f'select count(*) from "{table}"') in range(most + 1), table
             assert await value(connection, "select count(*) from tenant") == 1
         store = await open_store(url, SystemClock())
         node = await Node.register(store)
