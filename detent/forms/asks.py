@@ -53,7 +53,7 @@ def read_wait_ask(fields: Fields) -> tuple[dict[str, Any], list[Read]]:
     if not fields.boolean("page", True):
         ask["page"] = False
         for name in fields.written(("form", "buttons")):
-            fields.problems.add(fields.at(name), "is shown on the page, and page: false gives none")
+            fields.problems.add(fields.at(name), "is shown on the page, and with page: false there is none")
     return ask, reads
 
 

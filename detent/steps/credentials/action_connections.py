@@ -1,7 +1,7 @@
 """Stored credentials of actions in Python: the connection of an attempt, with what the credential of its step has.
 
 The operator's environment says where a service is; the credential says what it is called with. The address must be one
-of the hosts of the credential. Code can send what it knows anywhere, so the client that Detent gives it
+of the hosts of the credential. Code can send what it knows anywhere, so the client of its context
 (`context.http`) refuses to carry a value of the credential to another host. Code that brings its own client is trusted.
 """
 

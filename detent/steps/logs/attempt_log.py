@@ -1,7 +1,7 @@
 """The log of the attempt that runs here, and how plain `logging` calls find it.
 
 The attempt is in a context variable, so the tasks and threads that its code starts with a copied context have it too.
-While an engine runs, a factory of log records gives every record of an attempt its run, step and attempt, and passes
+While an engine runs, a factory of log records adds run, step and attempt to every record of an attempt, and passes
 its text to the attempt's log. Handlers, filters and levels stay those of the application.
 """
 
