@@ -93,4 +93,14 @@ export interface Wait {
   until: string | null;
   url: string | null;
   input: unknown;
+  ask?: Ask | null;
+}
+
+/** What a wait shows and accepts. */
+export interface Ask {
+  kind: string;
+  text: string | null;
+  data: unknown;
+  form: unknown;
+  buttons: readonly { label: string; body: unknown }[];
 }

@@ -1,9 +1,10 @@
-/** What a wait may be answered with: what the definition reads of its answer and compares it with. */
+/** What a wait may be answered with: what it asks for, or what the definition reads of its answer and compares it with. */
+import type { Ask } from "../api/documents";
 
 export interface Choice {
   /** What the button says. */
   word: string;
-  body: Record<string, unknown>;
+  body: unknown;
 }
 
 /** All texts in a JSON value. */
@@ -42,6 +43,22 @@ export function choicesOf(step: string, definition: unknown): Choice[] {
   const [field, values] = only;
   const all = [...values].some((one) => typeof one === "boolean") ? [true, false] : [...values];
   return all.map((value) => ({ word: wordOf(field, value), body: { [field]: value } }));
+}
+
+/** What a wait says by itself that it may be answered with: its buttons, or the decisions of an approval without a form.
+ * `undefined`: it says nothing, and the definition may. */
+export function askedChoices(ask: Ask | null | undefined): Choice[] | undefined {
+  if (!ask) return undefined;
+  if (ask.kind !== "approval") return ask.buttons.length > 0 ? ask.buttons.map((one) => ({ word: one.label, body: one.body })) : undefined;
+  const reject = { word: "Reject", body: { approved: false } };
+  return ask.form === null ? [{ word: "Approve", body: { approved: true } }, reject] : [];
+}
+
+/** The body of an approval to begin with: approved, with every field of its form. */
+export function askedDraft(ask: Ask | null | undefined): Record<string, unknown> | undefined {
+  if (ask?.kind !== "approval") return undefined;
+  const fields = (ask.form as { properties?: object } | null)?.properties;
+  return { approved: true, ...(fields && { answer: Object.fromEntries(Object.keys(fields).map((name) => [name, null])) }) };
 }
 
 /** What a button says: `Yes, approved`, `No, not approved`, `Answer status: paid`. */

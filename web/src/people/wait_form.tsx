@@ -17,7 +17,7 @@ import { parsed } from "../parts/parse";
 import { Status } from "../parts/status";
 import { Time } from "../parts/time";
 import { toast } from "../parts/toast";
-import { choicesOf, draftOf } from "./choices";
+import { askedChoices, askedDraft, choicesOf, draftOf } from "./choices";
 import { Deadline } from "./inbox";
 import styles from "./inbox.module.css";
 
@@ -61,6 +61,13 @@ export function AnswerForm({ wait, onAnswered }: { wait: Wait; onAnswered: () =>
           )}
         </dd>
       </dl>
+      {wait.ask?.text && <p className={styles["question"]}>{wait.ask.text}</p>}
+      {wait.ask?.data !== null && wait.ask?.data !== undefined && (
+        <div className={styles["led"]}>
+          <h3>What is asked about</h3>
+          <JsonBox value={wait.ask.data} label="What is asked about" />
+        </div>
+      )}
       {definition.isPending ? null : <Answer wait={wait} definition={definition.data} onAnswered={onAnswered} />}
       {wait.input !== null && wait.input !== undefined && (
         <div className={styles["led"]}>
@@ -80,8 +87,8 @@ function Answer({ wait, definition, onAnswered }: { wait: Wait; definition: unkn
   const queries = useQueryClient();
   const acting = useActing();
   const may = useMay()("answer_run_step");
-  const choices = useMemo(() => choicesOf(wait.step, definition), [wait.step, definition]);
-  const [text, setText] = useState(() => JSON.stringify(draftOf(wait.step, definition), null, 2));
+  const choices = useMemo(() => askedChoices(wait.ask) ?? choicesOf(wait.step, definition), [wait.ask, wait.step, definition]);
+  const [text, setText] = useState(() => JSON.stringify(askedDraft(wait.ask) ?? draftOf(wait.step, definition), null, 2));
   const { value, problem } = parsed(text);
   const send = async (body: unknown) => {
     if (!(await acting.run(() => answer(wait.run.id, wait.step, body)))) return;
