@@ -203,6 +203,7 @@ async def test_a_search_that_stops_says_how_far_it_looked_and_goes_on(
     await detent.save(ECHO)
     answers = [await detent.call("POST", f"{WORKFLOWS}/echo/trigger?label=n:{number}") for number in range(10)]
     ids = [answer.json["data"]["run_id"] for answer in answers]
+    monkeypatch.setattr(lists, "MOST_SECONDS", 3600.0)
     monkeypatch.setattr(lists, "_FIRST_LOOK", 2)
     monkeypatch.setattr(lists, "_GROWTH", 1)
     monkeypatch.setattr(lists, "MOST_LOOKED_AT", 4)

@@ -103,6 +103,7 @@ def test_a_search_that_stopped_says_how_far_it_looked_and_goes_on_from_there(
         begun = milliseconds()  # a search goes on by milliseconds, and looks at two runs here: each has its own
         while milliseconds() == begun:
             pass
+    monkeypatch.setattr(lists, "MOST_SECONDS", 3600.0)
     monkeypatch.setattr(lists, "_FIRST_LOOK", 2)
     monkeypatch.setattr(lists, "_GROWTH", 1)
     monkeypatch.setattr(lists, "MOST_LOOKED_AT", 2)

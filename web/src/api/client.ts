@@ -90,7 +90,8 @@ export function isMissing(error: unknown): boolean {
   return error instanceof DetentError && (error.status === 404 || error.status === 405);
 }
 
-/** Whether the server refuses the request itself, so that asking again would not help. */
+/** Whether the server refuses the request itself, so that asking again would not help. It helps after a sign-in (401) and
+ * a pause (429). */
 export function isRefusal(error: unknown): boolean {
-  return error instanceof DetentError && error.status >= 400 && error.status < 500 && error.status !== 429;
+  return error instanceof DetentError && error.status >= 400 && error.status < 500 && error.status !== 401 && error.status !== 429;
 }

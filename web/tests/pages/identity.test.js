@@ -310,6 +310,8 @@ test("a session that ends while a person writes asks to sign in, and what was wr
   for (const one of await api("GET", "/sessions?all=true")) await api("DELETE", `/sessions/${one.id}`);
   await cover().waitFor();
   await coverOf(other).waitFor();
+  // The view under it is read again, in vain.
+  await other.evaluate(() => window.dispatchEvent(new Event("visibilitychange")));
   await picture(other, "sign-in-again");
   await signIn(page, keys.admin);
   assert.equal(await page.getByLabel("Value").inputValue(), "half written");
