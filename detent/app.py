@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from secrets import token_urlsafe
 
 from detent.auth.caller import Caller
+from detent.blobs.library import build_library
+from detent.blobs.sweep import BlobSweep
 from detent.catalog.connections import EnvironmentConnections
 from detent.catalog.source import ConnectorSource
 from detent.clock import Clock, SystemClock
@@ -94,9 +96,8 @@ async def build_app(
 ) -> AsyncIterator[App]:
     """Yield an app whose engine is started. Without `executors` it accepts starts, and other nodes run them.
     `templates` is the port through which its executors render documents, and `alerts` the one through which they raise
-    alerts. `connections` are those that its commands look
-    for when a workflow is published. `source` reads what is imported from an address. `secrets` are those that its
-    executors open, and `tenants` what they know of tenants."""
+    alerts. `connections` are those that its commands look for when a workflow is published. `source` reads what is
+    imported from an address. `secrets` are those that its executors open, and `tenants` what they know of tenants."""
     load_modules(settings.imports)
     offer_shipped()
     clock = clock or SystemClock(settings.clock_skew)
@@ -128,14 +129,21 @@ async def build_app(
         stack.push_async_callback(triggers.entities.close)
         app = App(settings, store, engine, commands, triggers, feeds, clock, base_url, local_url)
         stack.push_async_callback(app.drain)
-        spans = (
-            settings.dead_letter_retention,
-            settings.alert_retention,
-            settings.audit_retention,
-            settings.step_log_retention,
-        )
-        start_background(Retention(store, clock, settings.retention, *spans, tenants=tenants), stack)
+        _begin_cleanup(app, tenants, stack)
         yield app
+
+
+def _begin_cleanup(app: App, tenants: TenantRegistry, stack: AsyncExitStack) -> None:
+    """Delete what is older than its retention, and blobs that are not named any more, again and again."""
+    settings = app.settings
+    spans = (
+        settings.dead_letter_retention,
+        settings.alert_retention,
+        settings.audit_retention,
+        settings.step_log_retention,
+    )
+    start_background(Retention(app.store, app.clock, settings.retention, *spans, tenants=tenants), stack)
+    start_background(BlobSweep(app.engine.blobs, grace=settings.blob_grace), stack)
 
 
 async def _begin_watches(
@@ -191,6 +199,7 @@ async def _build_engine(
         secrets=secrets,
         seal_key=_seal_key(settings),
         seals=settings.seal_runs,
+        blobs=build_library(settings, store),
     )
 
 

@@ -268,6 +268,12 @@ class CommitUnknown(StoreError):
     outage = "the database does not answer"
 
 
+class BlobMissing(StoreError):
+    """The bytes of a blob are not in their place, although its row exists."""
+
+    code = "blob_missing"
+
+
 class StoreBusy(StoreError):
     """The database was busy (a lock, a deadlock, a conflict); nothing was applied, the call may be retried."""
 

@@ -30,6 +30,7 @@ ACTION_TEMPLATE: Final = "atp"
 PERSON: Final = "usr"
 SESSION: Final = "ses"
 AUDIT: Final = "aud"
+BLOB: Final = "blob"
 
 _DIGITS: Final = "0123456789abcdefghjkmnpqrstvwxyz"
 _VALUES: Final = {digit: value for value, digit in enumerate(_DIGITS)}

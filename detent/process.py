@@ -55,6 +55,7 @@ from detent.steps.http.source import HttpSource, OperatorJson
 from detent.steps.http.step import HttpExecutor, HttpSettings
 from detent.steps.isolation.processes import Processes
 from detent.steps.links import Reservations
+from detent.steps.payloads.blobs import BlobPort
 from detent.steps.templates.action import TemplatePort, core_actions
 from detent.steps.user_code import ThreadPool
 from detent.store.protocol import Store
@@ -132,6 +133,7 @@ async def run_app(
         if ports.credentials is not None:
             ports.credentials.open(app.store, app.engine.secrets)
         ports.reservations.store = app.store
+        ports.blobs.blobs = app.engine.blobs
         if claims:
             await _begin_work(app, clock, stack)
         yield app
@@ -189,13 +191,14 @@ class _Ports:
         self.reservations = Reservations(secrets=secrets)
         self.templates = TemplatePort()
         self.alerts = AlertPort()
+        self.blobs = BlobPort()
         self.credentials: CredentialKeeper | None = None
 
 
 def _executors(clock: Clock, policy: EgressPolicy, http: HttpSettings, ports: _Ports) -> Executors:
     """Return the executor of each kind of step. They share one pool of threads for user code."""
     pool, tenants = ThreadPool(), ports.tenants
-    requests = HttpExecutor(policy, http, wall=clock.wall, tenants=tenants)
+    requests = HttpExecutor(policy, http, wall=clock.wall, tenants=tenants, blobs=ports.blobs)
     ports.credentials = CredentialKeeper(TokenEndpoint(requests), node=new_id(), wall=clock.wall)
     requests.authorizer = stored = CredentialRequests(requests, ports.credentials)
     data = CatalogActions(requests, ports.definitions.load, ports.connections, stored, tenants)
@@ -205,7 +208,9 @@ def _executors(clock: Clock, policy: EgressPolicy, http: HttpSettings, ports: _P
         data=data,
         core=with_alerts(core_actions(ports.templates), ports.alerts),
         reservations=ports.reservations,
-        services=ActionServices(policy, http, connections=ports.connections, secrets=ports.secrets, tenants=tenants),
+        services=ActionServices(
+            policy, http, connections=ports.connections, secrets=ports.secrets, tenants=tenants, blobs=ports.blobs
+        ),
         processes=Processes(isolated_modules, policy, tenants),
         tenants=tenants,
         credentials=ActionCredentials(ports.credentials),

@@ -132,6 +132,12 @@ def _names(value: Any) -> tuple[str, ...]:
     return tuple(part.strip() for part in parts if part.strip())
 
 
+def _blobs(value: Any) -> str:
+    if not re.fullmatch(r"database|directory:/.+|s3://[^/\s]+(/\S*)?", _text(value)):
+        raise ValueError("must be database, directory:/path, or s3://bucket/prefix")
+    return _text(value)
+
+
 def _choice(*words: str) -> Parse:
     def parse(value: Any) -> str:
         if value not in words:
@@ -202,6 +208,15 @@ class Settings:
     row_security: bool = _setting(
         _flag, False, "let PostgreSQL itself keep the tenants apart for commands, with row-level security"
     )
+    blobs: str = _setting(
+        _blobs, "database", "where bodies over 256 KB are stored: database, directory:/path, or s3://bucket/prefix"
+    )
+    max_blob: int = _setting(
+        _whole(1024 * 1024, 5 * 1024 * 1024 * 1024),
+        100 * 1024 * 1024,
+        "the maximum number of bytes of a body or response that is stored as a blob",
+    )
+    blob_grace: int = _setting(_span, 3600, "how long a blob that no run names is stored, in seconds or as 1h")
     audit_retention: int = _setting(_span, 400 * 86_400, "how long the audit is stored, in seconds or as 400d")
     allow_loose_auth: bool = _setting(
         _flag, False, "answer requests without a key, token or session, as a caller that may do everything"

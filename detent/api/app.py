@@ -45,6 +45,7 @@ from detent.api.routes import (
 from detent.api.routes.catalog import connectors, imports
 from detent.api.routes.files import plans
 from detent.api.routes.identity import audit, keys, logins, sessions, tenants, users
+from detent.api.routes.payloads import blobs
 from detent.api.routes.rules import action_templates, alerts, entities, events, parts, rules
 from detent.api.routes.vault import credentials, secrets
 from detent.api.server.auditor import Auditor
@@ -123,6 +124,7 @@ ROUTES = [
     *webhooks.ROUTES,
     *callbacks.ROUTES,
     *dead_letters.ROUTES,
+    *blobs.ROUTES,
     *logins.ROUTES,
     *users.ROUTES,
     *sessions.ROUTES,

@@ -49,7 +49,7 @@ POLICY: Final[Mapping[str, Line]] = {
         verify_run export_run preview_run_retry list_run_history list_run_items list_run_events stream_run stream_topics
         list_run_logs stream_run_logs
         read_run_histogram read_run_counts read_run_facets search list_heroes tell_hero_timeline tell_timeline
-        list_resources list_waits list_dead_letters get_dead_letter
+        list_resources list_blobs download_blob list_waits list_dead_letters get_dead_letter
         list_connectors get_connector list_connector_actions list_actions count_actions get_action
         list_triggers get_trigger next_slots_of_trigger preview_schedule list_firings list_all_firings get_firing""",
     ),
@@ -130,6 +130,7 @@ OBJECTS: Final[Mapping[str, str | None]] = {
     "entity": "entity",
     "alert": "alert",
     "letter": "dead letter",
+    "blob": "blob",
     "connector": "connector",
     "action": "action",
     "template": "template",

@@ -43,6 +43,7 @@ COMMANDS: Final = {
     "credentials": "Set, list, show, connect and delete credentials",
     "secrets": "Set, list, rotate and delete secrets, and make an encryption key",
     "resources": "Find the runs that have resources of other systems",
+    "blobs": "List and download large payloads that runs name",
     "dead-letters": "List, requeue and purge what Detent gave up",
     "events": "Send events, and changes of records, so that triggers and rules fire",
     "keys": "Create, list, rotate and revoke keys of the API",

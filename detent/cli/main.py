@@ -22,7 +22,7 @@ PACKAGES: Final = {
     "files": (
         *("init", "run", "validate", "test", "rehearse", "graph", "schema", "convert", "plan", "apply", "export"),
     ),
-    "runs": ("trigger", "verify", "runs", "logs", "waits", "eval", "resources", "dead_letters"),
+    "runs": ("trigger", "verify", "runs", "logs", "waits", "eval", "resources", "blobs", "dead_letters"),
     "workflows": ("workflows", "templates", "documents"),
     "rules": ("rules", "entities", "alerts"),
     "triggers": ("triggers", "events"),

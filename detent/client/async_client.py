@@ -22,6 +22,7 @@ from detent.client.client import (
     AsyncLetters,
     AsyncRules,
     AsyncSecrets,
+    AsyncStoredBlobs,
     AsyncStoredCredentials,
     AsyncTenants,
     AsyncTriggers,
@@ -77,6 +78,7 @@ class AsyncClient(ClientOperations, Awaiting):
         self.audit = AsyncAudit(self.driver)
         self.credentials = AsyncStoredCredentials(self.driver)
         self.dead_letters = AsyncLetters(self.driver)
+        self.blobs = AsyncStoredBlobs(self.driver)
         self.workflow_templates = AsyncWorkflowTemplates(self.driver)
         self.document_templates = AsyncDocumentTemplates(self.driver)
         self.rules = AsyncRules(self.driver)

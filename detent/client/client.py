@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Any, Concatenate, Self, overload
 
 from detent.client import (
+    blobs,
     connectors,
     dead_letters,
     entity_events,
@@ -354,6 +355,21 @@ class AsyncLetters(LetterOperations, Awaiting):
     """`client.dead_letters`"""
 
 
+class BlobOperations:
+    """The operations on large payloads."""
+
+    list = streams(blobs.list_all)
+    read = asks(blobs.read)
+
+
+class StoredBlobs(BlobOperations, Blocking):
+    """`client.blobs`"""
+
+
+class AsyncStoredBlobs(BlobOperations, Awaiting):
+    """`client.blobs`"""
+
+
 class RuleOperations:
     """The operations on rules and their parts."""
 
@@ -537,6 +553,7 @@ class Client(ClientOperations, Blocking):
         self.secrets = Secrets(self.driver)
         self.credentials = StoredCredentials(self.driver)
         self.dead_letters = Letters(self.driver)
+        self.blobs = StoredBlobs(self.driver)
         self.workflow_templates = WorkflowTemplates(self.driver)
         self.document_templates = DocumentTemplates(self.driver)
         self.rules = Rules(self.driver)

@@ -9,6 +9,7 @@ from collections.abc import Collection
 
 from detent.auth.caller import Caller
 from detent.auth.passwords import Passwords
+from detent.blobs.library import BlobLibrary
 from detent.catalog.connections import EnvironmentConnections
 from detent.catalog.parameters import FindAction
 from detent.catalog.source import ConnectorSource
@@ -34,6 +35,7 @@ from detent.commands.logs.step_logs import LogCommands
 from detent.commands.moves import MoveCommands
 from detent.commands.outlines import OutlineCommands
 from detent.commands.overviews import InboxCommands, SystemCommands
+from detent.commands.payloads.blobs import BlobCommands
 from detent.commands.rehearsal import RehearsalCommands
 from detent.commands.rerun import RerunCommands
 from detent.commands.rules.action_templates import ActionTemplateCommands
@@ -93,6 +95,7 @@ class Commands:
         self.rehearsals = RehearsalCommands(context, caller, self.workflows, self.moves)
         self.bulk = BulkCommands(context, caller, self.reruns)
         self.signals = SignalCommands(context, caller, self.runs)
+        self.blobs = BlobCommands(context, caller)
         self.callbacks = CallbackCommands(context, caller, self.runs)
         self.catalog = CatalogCommands(context, caller)
         self.imports = ImportCommands(context, caller)
@@ -165,6 +168,11 @@ class EngineCommands:
     def tenants(self) -> TenantRegistry:
         """Return what this process knows of tenants."""
         return self._context.tenants
+
+    @property
+    def blobs(self) -> BlobLibrary:
+        """Return the blobs of every tenant."""
+        return self._context.blobs
 
     def awaiting_runs(self) -> CredentialWaiters:
         """Return the poller that resumes runs whose credential is ready again."""

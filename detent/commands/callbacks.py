@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from detent.auth.caller import Caller
+from detent.blobs.library import BlobUpload
 from detent.commands.approvals.answers import AskAnswers, CallbackAnswer
 from detent.commands.context import CommandContext, CommandPart, encoder
 from detent.commands.runs import RunCommands
@@ -14,8 +15,9 @@ from detent.graph.ask import WaitAsk, read_decisions
 from detent.ids import RUN, show
 from detent.observe.failpoints import reach
 from detent.run.call import Op
-from detent.store.rows import Delivery, Receipt
+from detent.store.rows import CallbackState, Delivery, Receipt
 from detent.store.tenants import Owned
+from detent.values.blob import MARK, named_blobs
 from detent.values.http_body import SECRET_HEADERS
 from detent.values.limits import INPUT_LIMIT
 from detent.values.nearest import nearest
@@ -46,6 +48,9 @@ class DeliveryResult(NamedTuple):
     step: str
 
 
+_OVER: Final = {CallbackState.RECEIVED: Receipt.USED, CallbackState.EXPIRED: Receipt.EXPIRED}
+
+
 class CallbackCommands(CommandPart):
     """Commands for callbacks. An accepted callback is durable and is consumed exactly once. Its token is the
     permission, or the caller is."""
@@ -69,6 +74,27 @@ class CallbackCommands(CommandPart):
         if key is None:
             return DeliveryResult(Receipt.NOT_FOUND, False, "")
         return await self._deliver(CallbackAnswer(*key, body, message_id, None, headers, query, encoding))
+
+    async def begin_blob(self, token: str, type_: str | None, message_id: str | None) -> BlobUpload | DeliveryResult:
+        """Begin to receive the large body of a callback. Return the result if the callback cannot be accepted, so
+        that only a sender that has an open callback can store anything. A repeated message is received again: only
+        `deliver` knows whether it is one. Raise TooLarge if the wait compares its answer with a schema: a blob is not
+        read."""
+        key = self._engine.tokens.read(token)
+        view = None if key is None else await self.view(token)
+        if key is None or view is None:
+            return DeliveryResult(Receipt.NOT_FOUND, False, "")
+        receipt = _OVER.get(CallbackState(view.state))
+        if receipt is not None and message_id is None:
+            return DeliveryResult(receipt, False, key[1])
+        if view.ask is not None and (view.ask.is_approval or view.ask.schema is not None):
+            raise TooLarge(
+                f"this wait checks its answer, which may have {INPUT_LIMIT} bytes; send a smaller one, the wait goes on"
+            )
+        tenant = await self._context.store.tenant_of(Owned.RUN, key[0])
+        if tenant is None:
+            return DeliveryResult(Receipt.NOT_FOUND, False, "")
+        return await self._context.blobs.begin(tenant, type_)
 
     async def answer(
         self,
@@ -96,6 +122,10 @@ class CallbackCommands(CommandPart):
     async def _deliver(self, answer: CallbackAnswer) -> DeliveryResult:
         run, step, body, message_id = answer[:4]
         data = _message(body, answer.headers, answer.query, answer.encoding)
+        if MARK in data and (named := named_blobs(data)):
+            tenant = await self._context.store.tenant_of(Owned.RUN, run)
+            if tenant is not None:
+                await self._context.store.use_blobs(tenant, [(run, one) for one in named])
         redactors = self._engine.secrets.redactors
         if redactors and (tenant := await self._context.store.tenant_of_run(run)) in redactors:
             data = redactors[tenant].json(data)

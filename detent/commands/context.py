@@ -60,6 +60,7 @@ class CommandContext:
         self.tenants = tenants
         self.connections = connections or EnvironmentConnections({})
         self.store = engine.store
+        self.blobs = engine.blobs
         self.limits = limits
         self.actions = actions
         self.find_action = find_action

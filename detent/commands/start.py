@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple
@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from detent.auth.caller import Caller
 from detent.auth.scopes import Scope
+from detent.blobs.library import read_json_blob
 from detent.commands.context import CommandContext, CommandPart, encoder
 from detent.commands.drafts import DRAFT, DraftCommands
 from detent.commands.workflows import WorkflowCommands
@@ -42,6 +43,7 @@ from detent.run.initiator import (
 from detent.run.start import StartRequest
 from detent.store.rows import RunCriteria, RunRow
 from detent.tenants.limits import INSTALLATION
+from detent.values.blob import read_blob
 from detent.values.http_body import SECRET_HEADERS
 from detent.values.limits import INPUT_LIMIT
 from detent.views.runs import shown_status
@@ -78,8 +80,7 @@ class StartCommands(CommandPart):
         content = encode_input(request, initiator)
         start_at = request.start_at if request.delay is None else request.begins(self._context.now())
         workflows = self._context.workflows
-        is_confined = self._tenant != INSTALLATION or self._context.tenants.confines_default
-        find = self._context.installed.startable if is_confined else workflows.startable
+        find = self._finder()
         for _ in range(ATTEMPTS):
             try:
                 ready = (
@@ -95,7 +96,7 @@ class StartCommands(CommandPart):
                     return await self.start(replace(request, version=DRAFT))
                 raise
             try:
-                check_payload(ready, request.body)
+                check_payload(ready, await self._readable(ready, request.body))
             except InvalidInput:
                 # The cached version may be out of date. A request that was accepted before gets the same answer again.
                 known = await self.known(request.request_id, content.digest)
@@ -119,6 +120,27 @@ class StartCommands(CommandPart):
                 continue
             return StartAnswer(started.id, ready.id, started.status, started.started_at, True)
         raise Unavailable(f"the workflow {request.workflow[:200]!r} is being changed; try again")
+
+    async def require_startable(self, workflow: str) -> None:
+        """Raise NotFound, NotStartable or Forbidden unless the caller can start the workflow now, so that a large body
+        is not received for nothing."""
+        if self._caller.workflows is not None:
+            await self.require_start(workflow)
+        try:
+            await self._finder()(self._tenant, workflow)
+        except (NotFound, NotStartable):
+            if not await self._may_run_draft(workflow):
+                raise
+
+    def _finder(self) -> Callable[[int, str], Awaitable[Startable]]:
+        """Return what finds the current version of a workflow."""
+        is_confined = self._tenant != INSTALLATION or self._context.tenants.confines_default
+        return self._context.installed.startable if is_confined else self._context.workflows.startable
+
+    async def _readable(self, ready: Startable, body: Any) -> Any:
+        """Return what the `trigger_schema` of a workflow checks: of a blob, the JSON in it."""
+        blob = None if ready.payload is None else read_blob(body)
+        return body if blob is None else await read_json_blob(self._context.blobs, self._tenant, blob)
 
     async def require_start(self, workflow: str) -> None:
         """Raise Forbidden unless the caller may start a workflow, by name or id. One that does not exist is refused in

@@ -482,3 +482,15 @@ class BulkDocument(msgspec.Struct):
     refused: list[RefusedDocument]
     more: bool
     previews: list[RetryPreviewDocument] = []
+
+
+class BlobDocument(msgspec.Struct, kw_only=True):
+    """A large payload: its number of bytes, its media type, its SHA-256, where its bytes are, and its address."""
+
+    id: str
+    size: int
+    type: str
+    sha256: str
+    place: str
+    created_at: datetime
+    url: str

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import suppress
 from types import CoroutineType
-from typing import Any
+from typing import Any, Final
 
 from detent.clock import Clock
 from detent.engine.children.family import Children, StepChild
@@ -19,19 +19,27 @@ from detent.engine.children.maps import MapWork
 from detent.engine.context import Executors
 from detent.engine.owned_run import OwnedRun
 from detent.engine.records.logs import StepLogs
-from detent.errors import CannotOpen, NoEncryptionKey
+from detent.errors import CannotOpen, NoEncryptionKey, StoreError
 from detent.observe.failpoints import reach
 from detent.planner.calls import build_view, make_call
 from detent.run.call import FunctionPort, RunView, StepCall
-from detent.run.outcomes import Done, Fail, Finish, Outcome, Skip
+from detent.run.outcomes import Done, Fail, Finish, Outcome, Skip, StepError
 from detent.run.plan import StartAttempt
 from detent.steps.logs.attempt_log import AttemptLog, current_log
 from detent.steps.protocol import Needs, StepExecutor
 from detent.steps.secret_calls import fetched_texts, redacted, run_with_secrets, sealed_outcome, without_fetched
 from detent.steps.user_code import failure_of, run_on_loop
+from detent.values.blob import MARK
 from detent.vault.redaction import Redactor
 
 Work = Coroutine[Any, Any, Outcome]
+#: Outcomes with a result that later steps may read.
+_READ: Final = (Done, Fail)
+#: Seconds between two attempts to read a blob while its place does not answer.
+_PAUSE: Final = 0.5
+_SENSITIVE_BLOB: Final = (
+    "a sensitive step cannot return a blob: its result is sealed, and the blob is not; return a smaller result"
+)
 
 
 class Attempts:
@@ -56,6 +64,7 @@ class Attempts:
     ) -> None:
         self._clock, self._slots, self._executors = clock, slots, executors.kinds
         self._secrets, self._redactors = executors.secrets, executors.secrets.redactors
+        self._contents = executors.contents
         self._may_begin, self._has_room, self._ended = may_begin, has_room, ended
         self._port_of, self._unlock, self._children = port_of, unlock, children
         self._maps = MapWork(children)
@@ -147,7 +156,10 @@ class Attempts:
         finally:
             current_log.reset(token)
         log.end()
-        self._report(run, step, number, work, begun)
+        if type(work) in _READ and MARK in work.result:  # type: ignore[union-attr]
+            self._launch(run, step, number, self._read_blobs(run, work), None, begun, over=over, is_read=True)
+        else:
+            self._report(run, step, number, work, begun)
 
     def _shield(self, log: AttemptLog, run: OwnedRun, step: int) -> None:
         """Keep the results of sensitive steps out of a log. The step itself logs nothing that is stored."""
@@ -166,13 +178,16 @@ class Attempts:
         is_locking: bool = False,
         over: Callable[[], None] | None,
         log: AttemptLog | None = None,
+        is_read: bool = False,
     ) -> None:
         self.in_flight += 1
         if is_locking:
             run.locks += 1
         attempt = asyncio.get_running_loop().create_task(run_attempt(work, timeout))
         run.attempts[step] = attempt
-        attempt.add_done_callback(lambda done: self._done(done, run, step, number, work, begun, is_locking, over, log))
+        attempt.add_done_callback(
+            lambda done: self._done(done, run, step, number, work, begun, is_locking, over, log, is_read=is_read)
+        )
 
     def _view(self, run: OwnedRun, step: int, needs: Needs) -> RunView:
         if needs.has_port or needs.has_child:
@@ -194,6 +209,8 @@ class Attempts:
         is_locking: bool,
         over: Callable[[], None] | None,
         log: AttemptLog | None,
+        *,
+        is_read: bool,
     ) -> None:
         # This is not in the task itself: a task that is cancelled before it begins never runs any of its code.
         self.in_flight -= 1
@@ -207,12 +224,29 @@ class Attempts:
         if attempt.cancelled():
             work.close()
         elif is_wanted:
-            self._report(run, step, number, attempt.result(), begun)
+            outcome = attempt.result()
+            if type(outcome) in _READ and not is_read and MARK in outcome.result:  # type: ignore[union-attr]
+                if is_locking:
+                    self._unlock(run)
+                self._launch(run, step, number, self._read_blobs(run, outcome), None, begun, over=over, is_read=True)
+                return
+            self._report(run, step, number, outcome, begun)
         if is_locking:
             self._unlock(run)
         if over is not None:
             over()
         self.let_waiting_in()
+
+    async def _read_blobs(self, run: OwnedRun, outcome: Outcome) -> Outcome:
+        """Read the blobs that an outcome names, as far as later expressions may read inside. Return the outcome."""
+        assert isinstance(outcome, Done | Fail)
+        while True:
+            try:
+                await self._contents.add(run.prepared, run.state, [outcome.result])
+            except StoreError:
+                await asyncio.sleep(_PAUSE)
+            else:
+                return outcome
 
     def _report(self, run: OwnedRun, step: int, number: int, outcome: Outcome, begun: float) -> None:
         reach("after_effect")
@@ -221,6 +255,8 @@ class Attempts:
         if run.prepared.is_sensitive:
             outcome = without_fetched(outcome, _fetched(run, outcome if run.prepared.steps[step].sensitive else None))
         if run.prepared.steps[step].sensitive:
+            if isinstance(outcome, Done | Finish) and MARK in outcome.result:
+                outcome = Fail(StepError("sensitive_blob", _SENSITIVE_BLOB), retry=False)
             outcome = sealed_outcome(self._secrets, run.state.facts.tenant, outcome)
         self._ended(run, step, number, outcome, round((self._clock.monotonic() - begun) * 1000, 2))
 

@@ -25,6 +25,7 @@ from detent.run.initiator import Initiator
 from detent.run.journal import Entry, family_in, placed_in
 from detent.run.state import Phase, RunFacts
 from detent.store.rows import ClaimedRun, MessageKind, hero_of
+from detent.values.blob import MARK
 
 _STOPS: Final = (MessageKind.CANCEL, MessageKind.FINISH)
 #: A wait of a run: the run and the name of the step.
@@ -41,7 +42,7 @@ class Claims:
     ) -> None:
         self._store, self._graphs, self._time = context.store, context.graphs, context.time
         self._tuning, self._served, self._callback_url = context.tuning, context.served, context.callback_url
-        self._secrets = context.executors.secrets
+        self._secrets, self._contents = context.executors.secrets, context.executors.contents
         self._node, self._runner, self._committer, self._mailbox = node, runner, committer, mailbox
         self.begun = self.ended = 0  # polls
 
@@ -82,6 +83,7 @@ class Claims:
         wanted = [(run.workflow, number) for run in runs for number in (run.version, *moved[run.id])]
         graphs, unreadable = await self._graphs.load(wanted)
         closed = await self._closed(runs, graphs)
+        contents = await self._read_contents(runs, journals, graphs)
         broken: list[tuple[ClaimedRun, list[Entry], Exception]] = []
         for run in runs:
             entries = journals.get(run.id, [])
@@ -94,7 +96,7 @@ class Claims:
                 versions = {number: graphs[run.workflow, number][1] for number in moved[run.id]}
                 if versions:
                     prepared = versions[moved[run.id][0]]  # the one that it began with
-                brought = self._bring_in(run, name, prepared, entries, versions)
+                brought = self._bring_in(run, name, prepared, entries, versions, contents.get(run.id))
                 if closed:
                     self._expire_closed(brought, closed)
             except Exception as error:  # noqa: BLE001 - one unreadable run must not stop the claims of the others
@@ -109,6 +111,22 @@ class Claims:
                 owned = self._runner.owned.get(run.id)
                 if owned is not None and owned.generation == run.generation:
                     self._runner.go_on(owned)
+
+    async def _read_contents(
+        self,
+        runs: list[ClaimedRun],
+        journals: Mapping[bytes, list[Entry]],
+        graphs: Mapping[Version, tuple[str, Prepared]],
+    ) -> dict[bytes, dict[bytes, bytes]]:
+        """Return the content of the blobs that expressions of these runs may read inside, by run."""
+        found = {}
+        for run in runs:
+            raws = [raw for raw in (run.input, *(one.data for one in journals.get(run.id, ()))) if MARK in raw]
+            graph = graphs.get((run.workflow, run.version)) if raws else None
+            content = None if graph is None else await self._contents.read(graph[1], run.tenant, raws)
+            if content is not None:
+                found[run.id] = content
+        return found
 
     async def _closed(self, runs: list[ClaimedRun], graphs: Mapping[Version, tuple[str, Prepared]]) -> set[Wait]:
         """Return the waits of adopted runs whose callbacks are closed: they can receive nothing any more.
@@ -130,7 +148,13 @@ class Claims:
                 self._runner.handle(run, events.WaitExpired(index))
 
     def _bring_in(
-        self, run: ClaimedRun, name: str, prepared: Prepared, entries: list[Entry], versions: Mapping[int, Prepared]
+        self,
+        run: ClaimedRun,
+        name: str,
+        prepared: Prepared,
+        entries: list[Entry],
+        versions: Mapping[int, Prepared],
+        contents: dict[bytes, bytes] | None,
     ) -> OwnedRun:
         facts = RunFacts(
             id=run.id,
@@ -151,6 +175,7 @@ class Claims:
             prepared = self._graphs.page((run.workflow, run.version), prepared, facts.family.page)
         # The version that a run was moved to may read results that the one before did not.
         state = fold(prepared, facts, run.opening, entries, versions, keeps_results=bool(versions))
+        state.blobs = contents
         placed = placed_in(run.opening)
         owned = OwnedRun(run.id, run.generation, graph_of(prepared, state), state, run.status, placed, run.version)
         owned.known = len(state.history)

@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from detent.blobs.uses import BlobUses, uses_in
 from detent.clock import DatabaseTime
 from detent.engine.records.logs import StepLogs
 from detent.engine.records.seals import Sealer
@@ -299,6 +300,8 @@ class Committer:
         self.sealer: Sealer | None = None
         #: Rows of step logs that wait for a flush.
         self.logs: StepLogs | None = None
+        #: Writes which blobs a flush names, before the flush.
+        self.uses: BlobUses | None = None
         self._queue = WriteQueue()
         self._contended = ContendedStarts(time)
         self._wake = asyncio.Event()
@@ -409,6 +412,8 @@ class Committer:
             self._since = self._time.monotonic()
         if self.sealer is not None and flush.ends:
             await self.sealer.seal(flush, batch, lambda: self._over is None)
+        if self.uses is not None and (named := uses_in(flush)):
+            await self.uses.note(named, lambda: self._over is None)
         try:
             flushed = await self._send(flush, again=again, patience=patience)
         except _Overdue:

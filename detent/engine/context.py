@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from detent.blobs.contents import BlobContents
 from detent.clock import Clock, DatabaseTime
 from detent.engine.cache import GraphCache
 from detent.engine.children.family import Children
@@ -45,10 +46,13 @@ class AvailableCode:
 
 @dataclass(frozen=True, slots=True)
 class Executors:
-    """What runs the attempts of a node: an executor for each kind of step, and the secrets that they may open."""
+    """What runs the attempts of a node: an executor for each kind of step, and the secrets that they may open.
+
+    `contents` reads the blobs that expressions may read inside."""
 
     kinds: Mapping[StepKind, StepExecutor]
     secrets: SecretOpener
+    contents: BlobContents
 
 
 @dataclass(frozen=True, slots=True)

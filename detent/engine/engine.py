@@ -7,6 +7,8 @@ import traceback
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final
 
+from detent.blobs.contents import BlobContents
+from detent.blobs.library import BlobLibrary
 from detent.clock import Clock, DatabaseTime, SystemClock
 from detent.engine.cache import GraphCache
 from detent.engine.callbacks import CallbackTokens
@@ -55,7 +57,10 @@ class Engine:
         secrets: SecretOpener | None = None,
         seal_key: bytes | None = None,
         seals: bool = False,
+        blobs: BlobLibrary | None = None,
     ) -> None:
+        self.blobs = blobs or BlobLibrary(store)
+        self.contents = BlobContents(self.blobs)
         self.seal_key = seal_key
         self.store, self.clock, self.tokens = store, clock, tokens
         self.tuning = tuning or Tuning()
@@ -74,7 +79,7 @@ class Engine:
             self.time,
             self.tuning,
             self.graphs,
-            Executors(self._executors, self.secrets),
+            Executors(self._executors, self.secrets, self.contents),
             self.served,
             tokens.url,
             self.children,

@@ -7,6 +7,7 @@ from typing import Final
 
 import msgspec
 
+from detent.blobs.contents import BlobContents
 from detent.engine.cache import GraphCache, Version
 from detent.engine.children.family import read_child_end
 from detent.engine.owned_run import OwnedRun
@@ -23,6 +24,7 @@ from detent.run.call import signal_key
 from detent.run.outcomes import StepError
 from detent.store.protocol import NodeStore
 from detent.store.rows import Mail, MessageKind
+from detent.values.blob import MARK
 
 # Messages to durable functions: answers to their waits, signals, and the ends of their children.
 
@@ -103,9 +105,19 @@ class Mailbox:
 
     name = "mailbox"
 
-    def __init__(self, store: NodeStore, node: bytes, *, runner: Runner, tuning: Tuning, graphs: GraphCache) -> None:
+    def __init__(
+        self,
+        store: NodeStore,
+        node: bytes,
+        *,
+        runner: Runner,
+        tuning: Tuning,
+        graphs: GraphCache,
+        contents: BlobContents,
+    ) -> None:
         self._store, self._node, self._runner, self._tuning = store, node, runner, tuning
         self._graphs = graphs
+        self._contents = contents
         self._versions: Mapping[Version, tuple[str, Prepared]] = {}
 
     async def poll(self) -> float:
@@ -114,6 +126,9 @@ class Mailbox:
         mails = await self.look()
         self._versions = await self._load_versions(mails)
         await self._restore_results(mails)
+        for mail in mails:
+            if MARK in mail.data and (run := self._runner.owned.get(mail.run)) is not None:
+                await self._contents.add(run.prepared, run.state, [mail.data])
         fresh = sum(self._read(mail) for mail in sorted(mails, key=self._waits))
         return 0.0 if fresh and len(mails) == BATCH else self._tuning.mail_poll
 

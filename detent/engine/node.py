@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Coroutine
 from typing import Any, Final
 
+from detent.blobs.uses import BlobUses
 from detent.engine.background import HintListener, HintSender, Openings, Orphans, Polling, Takeovers, Watchdog
 from detent.engine.claims import Claims
 from detent.engine.committer import Committer, Fenced
@@ -66,10 +67,18 @@ class Node:
             self._watch.find = self._attempt_of
         if context.seal_key is not None:
             self.committer.sealer = Sealer(store, context.seal_key)
+        self.committer.uses = BlobUses(store)
         self.runner.committer = self.committer
         self.runner.nudge = self.nudge
         self.runner.moves.can_run = context.served.has
-        mailbox = Mailbox(store, id_, runner=self.runner, tuning=tuning, graphs=context.graphs)
+        mailbox = Mailbox(
+            store,
+            id_,
+            runner=self.runner,
+            tuning=tuning,
+            graphs=context.graphs,
+            contents=context.executors.contents,
+        )
         self._mail = Polling(mailbox)
         self._openings = Polling(Openings(store, self.runner))
         self.runner.nudge_openings = self._openings.nudge

@@ -35,6 +35,7 @@ from detent.run.status import Status
 from detent.store.audit import unwritten_audit
 from detent.store.protocol import CommandStore
 from detent.store.rows import NewCallback, NewRun, RunRow, StartCheck, hero_of, released_key
+from detent.values.blob import MARK
 from detent.vault.secrets import SecretOpener
 
 #: How far in the future a start may be.
@@ -68,7 +69,11 @@ async def start_run(engine: Engine, request: PreparedStart) -> AcceptedRun:
         raise Unavailable("the write queue of this node is full; try again in a moment")
     if node.committer.is_overdue():
         raise Unavailable(f"{node.committer.outage()}; nothing was written, try again")
-    write, started = _prepare(engine, node, request)
+    contents = None
+    if MARK in request.input:
+        contents = await engine.contents.read(request.prepared, request.tenant, [request.input])
+        node = engine.node  # it may be another one now
+    write, started = _prepare(engine, node, request, contents)
     write.done = asyncio.get_running_loop().create_future()
     audit = unwritten_audit()
     if audit is not None:
@@ -113,7 +118,9 @@ class _Opened:
     entries: list[Entry]
 
 
-def _prepare(engine: Engine, node: Node, request: PreparedStart) -> tuple[PendingWrite, AcceptedRun]:
+def _prepare(
+    engine: Engine, node: Node, request: PreparedStart, contents: dict[bytes, bytes] | None = None
+) -> tuple[PendingWrite, AcceptedRun]:
     now = engine.time.now()
     later = request.start_at is not None and request.start_at > now
     if request.start_at is not None and request.start_at > now + LATEST:
@@ -122,6 +129,7 @@ def _prepare(engine: Engine, node: Node, request: PreparedStart) -> tuple[Pendin
     begins = request.start_at if later and request.start_at else now
     facts = _facts(request, request.id or engine.new_id(), begins, engine.tokens.url, engine.secrets)
     state = request.prepared.new_state(facts, keeps_results=False)
+    state.blobs = contents
     opened = _open(request, state, facts.started_at, now, later=later)
     plan = opened.plan
     owned = plan.end is not None or (not later and _is_kept(engine, node, request, state, plan, now))

@@ -68,7 +68,7 @@ def as_key(value: object, position: int) -> Key:
 def _enter(value: object, key: Key) -> object:
     """Return the item of one key. Raise KeyError if there is none."""
     if isinstance(value, Deferred):
-        value = resolve(value)
+        value = resolve(value, inside=True)
     if isinstance(value, (list, str)):
         if isinstance(key, int) and 0 <= key < len(value):
             return value[key]
@@ -92,7 +92,7 @@ def _explain(start: object, keys: tuple[Key, ...], reading: Reading) -> object:
     value = start
     for index, key in enumerate(keys):
         if isinstance(value, Deferred):
-            value = resolve(value)
+            value = resolve(value, inside=True)
         if isinstance(value, Truncated):
             path = value.field + path_text(keys[index:])
             raise TruncatedValue(value.step, path, reading.position, value.reason)

@@ -35,6 +35,10 @@ class Deferred:
         """Return the JSON value. This is called at each read, so an implementation should cache it."""
         raise NotImplementedError
 
+    def inside(self) -> object:
+        """Return the value that a longer path goes on in."""
+        return self.resolve()
+
 
 class Truncated:
     """A placeholder for a response that was cut off. Reading it, or anything in it, raises TruncatedValue.
@@ -64,10 +68,11 @@ class Headers(dict[str, object]):
         return dict.__getitem__(self, lower[name.lower()])
 
 
-def resolve(deferred: Deferred) -> object:
-    """Return the value of a deferred value. Any failure in it is caused by the data and becomes an EvaluationError."""
+def resolve(deferred: Deferred, *, inside: bool = False) -> object:
+    """Return the value of a deferred value, or the one that a longer path goes on in. Any failure in it is caused by
+    the data and becomes an EvaluationError."""
     try:
-        return deferred.resolve()
+        return deferred.inside() if inside else deferred.resolve()
     except ExpressionError:
         raise
     except Exception as error:

@@ -41,7 +41,8 @@ class Work:
 # The request of an HTTP step: url, method, headers, body.
 
 
-REQUEST_FIELDS: Final = ("url", "method", "headers", "body", "acting_user_headers")
+REQUEST_FIELDS: Final = ("url", "method", "headers", "body", "acting_user_headers", "parts", "large")
+
 METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
 _METHOD: Final = "POST"
 MOST_HEADERS: Final = 64
@@ -50,6 +51,13 @@ _LONGEST_URL: Final = 8_192
 _HEADER_BREAK: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 # These headers describe how the message is framed; the HTTP client sets them.
 _OURS: Final = frozenset({"connection", "content-length", "transfer-encoding", "upgrade"})
+
+
+class Large(StrEnum):
+    """What becomes of a response over 256 KB."""
+
+    TRUNCATE = "truncate"
+    BLOB = "blob"
 
 
 def read_request(fields: Fields) -> Work:
@@ -62,9 +70,16 @@ def read_request(fields: Fields) -> Work:
     }
     if fields.boolean("acting_user_headers", False):
         config["acting_user_headers"] = True
+    parts = fields.mapping("parts")
+    if parts is not None:
+        config["parts"] = parts
+        if config["body"] is not None:
+            fields.problems.add(fields.at("parts"), "a request has a body or parts, and not both; remove one")
+    if fields.choice("large", Large, Large.TRUNCATE) is Large.BLOB:
+        config["large"] = str(Large.BLOB)
     work = Work(StepKind.HTTP, config)
-    for name in ("url", "headers", "body"):
-        work.reads += template_reads(config[name], fields.at(name), fields.problems)
+    for name in ("url", "headers", "body", "parts"):
+        work.reads += template_reads(config.get(name), fields.at(name), fields.problems)
     if config["method"] in {"GET", "HEAD"} and config["body"] is not None:
         work.warnings.append(f"{fields.at('body')}: many servers ignore the body of a {config['method']}")
     return work

@@ -57,6 +57,9 @@ class WrittenWork:
         if self.sensitive and (self.kind is StepKind.SUBWORKFLOW or is_map):
             what = "a child run" if self.kind is StepKind.SUBWORKFLOW else "a step that runs once for each item"
             fields.problems.add(fields.at("sensitive"), f"has no meaning for {what}; write it at a single step")
+        if self.sensitive and "large" in self.config:
+            message = "a sealed result has no blob beside it; remove `large`, or `sensitive`"
+            fields.problems.add(fields.at("sensitive"), message)
 
     def read_credential(self, fields: Fields) -> None:
         """Read the stored credential that the requests of the step carry. Its name is constant, so that it is known

@@ -106,6 +106,9 @@ def count_steps(data: bytes) -> int:
     return len(steps) if isinstance(steps, list) else 0
 
 
+_FIFTH_KEYS: Final = frozenset({"credential", "large", "parts"})
+
+
 def features(graph: Graph) -> tuple[str, ...]:
     """Return the features that a node must know to run this graph."""
     if _needs_sixth(graph.steps):
@@ -156,10 +159,11 @@ def _needs_fourth(steps: Iterable[Step]) -> bool:
 
 
 def _needs_fifth(graph: Graph, steps: Iterable[Step]) -> bool:
-    """Return whether an expression may read a secret, or a step seals its result, uses a stored credential or answers
-    the caller. An older node does not know the action that answers."""
+    """Return whether an expression may read a secret, or a step seals its result, uses a stored credential, sends or
+    saves a blob, or answers the caller. An older node does not know the action that answers."""
     is_newer = any(
-        step.sensitive or "credential" in step.config or step.config.get("action") == _RESPOND for step in steps
+        step.sensitive or not _FIFTH_KEYS.isdisjoint(step.config) or step.config.get("action") == _RESPOND
+        for step in steps
     )
     return is_newer or graph.language >= _SECRETS_LANGUAGE
 

@@ -41,6 +41,7 @@ EVENTS: Final[dict[str, str]] = {
     "flush.refused": "a group commit of a node that is gone was refused; nothing of it was written",
     "node.taken_over": "this engine removed a node whose lease had expired",
     "retention.pruned": "old runs were deleted",
+    "blobs.swept": "large payloads that no run names were deleted",
     "credential.renewed": "the tokens of a credential were renewed",
     "credential.not_renewed": "a provider issued no token now; a later attempt may help",
     "credential.refused": "a provider refused the grant of a credential; a person must connect it again",

@@ -38,6 +38,7 @@ LEVELS: Final = {
     "run.move_refused": "warning",
     "function.not_awaited": "warning",
     "retention.pruned": "info",
+    "blobs.swept": "info",
     "credential.not_renewed": "warning",
     "credential.refused": "warning",
     "outbox.refused": "warning",

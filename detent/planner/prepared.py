@@ -5,11 +5,19 @@ It is built once per version, shared by all its runs, and never changes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from detent.expressions import SECRETS, SECRETS_LANGUAGE, Expression, Template, compile_expression, compile_template
+from detent.expressions import (
+    SECRETS,
+    SECRETS_LANGUAGE,
+    Expression,
+    Reference,
+    Template,
+    compile_expression,
+    compile_template,
+)
 from detent.graph.ask import ASK, Agenda, agenda_of
 from detent.graph.model import (
     GRAPH_SCOPE,
@@ -276,3 +284,39 @@ def _order(steps: tuple[PreparedStep, ...]) -> tuple[int, ...]:
             if not left[edge.target]:
                 order.append(edge.target)
     return tuple(order)
+
+
+# Whether expressions read inside the payloads of a run, so that a blob is worth reading.
+
+
+def reads_inside(prepared: Prepared) -> bool:
+    """Return whether an expression may read a part of a body or an output, and not only the whole of it."""
+    is_graph = prepared.graph.scope == GRAPH_SCOPE
+    return any(_goes_on(one, is_graph=is_graph) for one in _references(prepared))
+
+
+def _goes_on(reference: Reference, *, is_graph: bool) -> bool:
+    if "[" in reference.text:  # a key may be computed, which is not in the path
+        return True
+    match reference.path:
+        case ("trigger", *rest):
+            return len(rest) > (0 if is_graph else 1)
+        case ("$input", *rest):
+            return bool(rest)
+        case ("tasks" | "steps", _, *rest):
+            return len(rest) > 1
+        case ("context", "data", _, *rest):
+            return bool(rest)
+        case ("result", *rest):
+            return len(rest) > 1
+    return False
+
+
+def _references(prepared: Prepared) -> Iterator[Reference]:
+    compiled: list[Template | Expression | None] = [prepared.output]
+    for step in prepared.steps:
+        compiled += [step.config, step.guard, step.until, step.items, step.collect]
+        compiled += [edge.condition for edge in step.outgoing]
+    for one in compiled:
+        if one is not None:
+            yield from one.references

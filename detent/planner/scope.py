@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from detent.expressions import NOW, SEED, Deferred, Headers, Scope, Truncated, iso_text
+from detent.expressions import NOW, SEED, Deferred, EvaluationError, Headers, Scope, Truncated, iso_text
 from detent.expressions.errors import Budget
 from detent.expressions.values import equal, resolve
 from detent.graph.model import FAILURES, GRAPH_SCOPE, RULE_SCOPE, Ending, StepKind
@@ -27,6 +27,10 @@ from detent.instant import Instant, as_datetime
 from detent.planner.prepared import Prepared
 from detent.run.journal import Page
 from detent.run.state import Phase, RunState
+from detent.values.blob import KEY as BLOB_KEY
+from detent.values.blob import MARK, read_blob, unreadable
+from detent.values.json import decode_json
+from detent.values.limits import READABLE_BLOB
 
 _decode = msgspec.json.Decoder().decode
 _TOO_MUCH: Final = (
@@ -54,6 +58,35 @@ class _Json(Deferred):
         if self._make is not None:
             self._value, self._make = self._make(), None
         return self._value
+
+
+class StoredJson(Deferred):
+    """A blob. A path that ends here has the blob; a longer one reads the JSON inside, if that is in memory."""
+
+    __slots__ = ("_contents", "_document", "_value")
+
+    def __init__(self, document: dict[str, Any], contents: Mapping[bytes, bytes] | None) -> None:
+        self._document, self._contents = document, contents
+        self._value: Any = None
+
+    def resolve(self) -> object:
+        return self._document
+
+    def inside(self) -> object:
+        if self._value is None:
+            blob = read_blob(self._document)
+            assert blob is not None
+            raw = None if self._contents is None else self._contents.get(blob.id)
+            if raw is None:
+                raise EvaluationError(unreadable(blob) or "it is a blob whose content is not read here")
+            self._value = decode_json(raw, READABLE_BLOB)
+        return self._value
+
+
+def _stored(value: object, state: RunState) -> object:
+    """Return a value of the journal as expressions read it: a blob can be read inside."""
+    is_blob = type(value) is dict and BLOB_KEY in value and read_blob(value) is not None
+    return StoredJson(value, state.blobs) if is_blob else value  # type: ignore[arg-type]
 
 
 class _Steps(Mapping[str, object]):
@@ -199,7 +232,7 @@ def step_view(prepared: Prepared, state: RunState, index: int) -> dict[str, obje
     elif raw is not None and state.phase[index] is Phase.ENDED:
         step = prepared.steps[index]
         raw = _opened(state, raw) if step.sensitive else raw
-        _add_result(view, raw, step.name, is_map=step.items is not None)
+        _add_result(view, raw, step.name, state, is_map=step.items is not None)
     error = state.errors.get(index)
     if error is not None:
         view["error"] = {"code": error.code, "message": error.message}
@@ -218,8 +251,10 @@ def _dropped(prepared: Prepared, index: int) -> Truncated:
     return Truncated(name, "output", f"{words} and that of '{name}' was dropped")
 
 
-def _add_result(view: dict[str, object], raw: bytes, name: str, *, is_map: bool = False) -> None:
+def _add_result(view: dict[str, object], raw: bytes, name: str, state: RunState, *, is_map: bool = False) -> None:
     result = _decode(raw)
+    if MARK in raw:
+        result.update({key: _stored(result[key], state) for key in ("body", "output") if key in result})
     if result.pop("truncated", False):
         result["body"] = Truncated(name, "output", _TOO_MUCH.format(name)) if is_map else Truncated(name)
     if "headers" in result:
@@ -275,7 +310,8 @@ def is_as_wanted(prepared: Prepared, state: RunState, index: int, result: bytes)
     until = prepared.steps[index].until
     assert until is not None
     view: dict[str, object] = dict.fromkeys(RESULT_KEYS)
-    _add_result(view, _opened(state, result) if prepared.steps[index].sensitive else result, prepared.steps[index].name)
+    step = prepared.steps[index]
+    _add_result(view, _opened(state, result) if step.sensitive else result, step.name, state)
     return until.test({**_attempt_scope(prepared, state, index, until.language), "result": view})
 
 
@@ -301,6 +337,8 @@ def build_scope(prepared: Prepared, state: RunState, attempt: Deferred | None = 
         given = _decode(facts.input)
         given["headers"] = Headers(given.get("headers") or {})
         given.setdefault("query", {})
+        if MARK in facts.input:
+            given["body"] = _stored(given.get("body"), state)
         return given  # type: ignore[no-any-return]
 
     steps = _Steps(prepared, state, step_view)

@@ -189,6 +189,7 @@ class RunState(msgspec.Struct):
     unsure: frozenset[str] = frozenset()  # children that may not exist: their start may have been interrupted
     carried: dict[int, Carried] = {}  # how steps ended before the run was moved
     left_behind: dict[str, journal.CarriedEntry] = {}  # and steps not in its graph
+    blobs: dict[bytes, bytes] | None = None  # the content of blobs that expressions may read inside
     passed: frozenset[int] = frozenset()  # skipped steps: before the current one in the graph the run was moved to
     undelayed: int | None = None  # the step whose delay was over before its run was moved
     moved_graph: bytes | None = None  # the graph that the run was moved to, because its code has changed

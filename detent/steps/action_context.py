@@ -7,8 +7,8 @@ on the loop and in a process of its own: it only knows an `ActionPort`, and each
 from __future__ import annotations
 
 import socket
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from collections.abc import AsyncIterator, Mapping
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, Protocol
 
 import msgspec
 
@@ -20,6 +20,8 @@ from detent.run.links import Link
 from detent.steps.errors import OutputTooLarge, Permanent
 from detent.steps.links import Create, CreateAsync, Links, Reservations
 from detent.steps.output import encode_output
+from detent.steps.payloads.blobs import TenantBlobs, blob_in
+from detent.values.blob import Blob
 from detent.values.text import plain_text
 
 if TYPE_CHECKING:
@@ -63,6 +65,9 @@ class ActionPort(Protocol):
 
     def connect(self, host: str, port: int, timeout: float) -> socket.socket:
         """Return a connected socket. Raise EgressDenied or OSError."""
+
+    def blobs(self) -> TenantBlobs:
+        """Return the blobs of the tenant. Raise Permanent if this process has none."""
 
 
 class ActionLog:
@@ -200,6 +205,24 @@ class ActionContext:
         """Return the resource that a run created under this key, or create it, in a coroutine."""
         return await self.links.find_or_create_async(system, type, key, create)
 
+    def open(self, blob: Blob | Mapping[str, Any]) -> BinaryIO:
+        """Return the content of a blob as a file, for plain functions. It is a temporary file, which is deleted when it
+        is closed. It blocks. `blob` is what a parameter of the step has in its place. Raise Permanent."""
+        return self._port.blobs().open(blob_in(blob))
+
+    def stream(self, blob: Blob | Mapping[str, Any]) -> AsyncIterator[bytes]:
+        """Yield the content of a blob, a part at a time, in a coroutine. Raise Permanent."""
+        return self._port.blobs().stream(blob_in(blob))
+
+    def save(self, content: bytes | BinaryIO, type: str | None = None) -> Blob:  # noqa: A002
+        """Store bytes, or what a file has from its position on, as a blob that the action may return. For plain
+        functions; it blocks. `type` is its media type. Raise Permanent if it is larger than a blob may be."""
+        return self._port.blobs().save(content, type)
+
+    async def save_async(self, content: bytes | AsyncIterator[bytes], type: str | None = None) -> Blob:  # noqa: A002
+        """Store bytes, or what an iterator yields, as a blob, in a coroutine."""
+        return await self._port.blobs().save_async(content, type)
+
     def progress(self, fraction: float, text: str = "") -> None:
         """Report how far the attempt is: from 0 to 1, with a few words."""
         share = float(fraction)
@@ -286,3 +309,6 @@ class _NoPort:
 
     def connect(self, host: str, port: int, timeout: float) -> socket.socket:
         raise RuntimeError("this context belongs to no attempt and cannot connect")
+
+    def blobs(self) -> TenantBlobs:
+        raise RuntimeError("this context belongs to no attempt and has no blobs")

@@ -24,6 +24,7 @@ from detent.steps.credentials.action_connections import HostBinding, LentConnect
 from detent.steps.http.client import ActionServices, GuardedHttp
 from detent.steps.links import Links, Reservations
 from detent.steps.logs.attempt_log import LEVELS, current_log
+from detent.steps.payloads.blobs import TenantBlobs
 from detent.steps.results import outcome_of_error
 from detent.steps.secret_calls import CodeSecrets, redacted
 from detent.steps.user_code import TimeLimit, failure_of, is_cancelled
@@ -194,6 +195,9 @@ class LiveAttempt:
 
     def connect(self, host: str, port: int, timeout: float) -> socket.socket:
         return self._services.connect(self.tenant, host, port, timeout)
+
+    def blobs(self) -> TenantBlobs:
+        return TenantBlobs(self._services.blobs.use(), self.tenant, self._loop, self._thread)
 
     def _beaten(self, detail: bytes | None) -> None:
         if detail is not None:

@@ -22,6 +22,7 @@ import msgspec
 
 from detent.steps.errors import OutputTooLarge, Unserialisable
 from detent.steps.user_code import describe
+from detent.values.blob import Blob
 from detent.values.limits import BODY_LIMIT, LARGEST_INTEGER, NESTING_LIMIT, SMALLEST_INTEGER
 
 _TEXT_FORMS: Final = (datetime, date, time, timedelta, UUID, Decimal)
@@ -94,6 +95,8 @@ def _fields(value: Any) -> dict[str, Any]:
 
 def _as_plain(value: Any) -> Any:
     """Return a value as a plain JSON type. The encoder calls this too, for types it does not know."""
+    if isinstance(value, Blob):
+        return value.document()
     for plain in _PLAIN:
         if isinstance(value, plain):
             return plain(value)

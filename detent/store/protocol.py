@@ -21,6 +21,7 @@ from typing import Final, Protocol
 from detent.run.journal import Entry
 from detent.store.audit import AuditStore
 from detent.store.auth import KeyStore
+from detent.store.blobs.rows import BlobStore
 from detent.store.catalog_protocol import CatalogStore
 from detent.store.events import EventStore
 from detent.store.heartbeat import Heartbeat
@@ -553,9 +554,7 @@ class MaintenanceStore(Protocol):
 
 
 class Hints(Protocol):
-    """How the nodes of a database tell each other that there may be mail or work.
-
-    A hint may be lost, and means nothing by itself: nodes poll anyway, but less often."""
+    """How nodes tell each other that there may be mail or work. A hint may be lost: nodes poll anyway."""
 
     async def send(self) -> None:
         """Send a hint to the other nodes."""
@@ -585,6 +584,7 @@ class Store(
     AuditStore,
     PersonStore,
     VaultStore,
+    BlobStore,
     TenantStore,
     MaintenanceStore,
     Protocol,

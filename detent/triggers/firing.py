@@ -20,6 +20,7 @@ from detent.triggers.context import TriggerContext, TriggerPart
 from detent.triggers.editor import TriggerEditor, schedule_of
 from detent.triggers.processor import MOST_QUEUED
 from detent.triggers.record import Event, FiringPayload
+from detent.values.blob import MARK, named_blobs
 from detent.values.limits import INPUT_LIMIT
 
 #: How many seconds a caller waits for a firing that another process is processing.
@@ -63,9 +64,16 @@ class FiringIntake:
 
     async def store(self, firings: Sequence[NewFiring]) -> list[FiringRow]:
         """Store firings. If the slot or request id of one is known, its first row is returned."""
+        for new in firings:
+            if new.request is not None and MARK in new.request:
+                await self._store_uses(new, named_blobs(new.request))
         rows = await self._store.add_firings(firings)
         reach("after_firing")
         return rows
+
+    async def _store_uses(self, new: NewFiring, named: Sequence[bytes]) -> None:
+        """Note which blobs a firing names, before it is stored."""
+        await self._context.commands.blobs.store.use_blobs(new.tenant, [(new.id, one) for one in named])
 
     async def settle(self, firing: FiringRow) -> FiringRow:
         """Process a firing and return it when it has ended. If that takes too long, return its present state.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 from detent.auth.caller import Caller
 from detent.commands import Commands, EngineCommands
@@ -17,12 +17,14 @@ from detent.errors import AlreadyActive, Conflict, DetentError, InvalidInput, No
 from detent.expressions import ExpressionError
 from detent.ids import RUN, TRIGGER, WORKFLOW, show
 from detent.observe.failpoints import reach
+from detent.planner.scope import StoredJson
 from detent.run.start import StartRequest
 from detent.store.letters import LetterKind, NewLetter
 from detent.store.protocol import TriggerStore
 from detent.store.trigger_rows import FiringRow, FiringState, OverlapRule, TriggerRow, Turn, Verdict
 from detent.triggers import record
 from detent.triggers.record import FiringPayload, FiringReason, evaluate, reason, reason_of
+from detent.values.blob import read_blob, unreadable
 
 #: After this many seconds another process may claim a firing.
 LEASE: Final = 10.0
@@ -86,7 +88,8 @@ class Processor:
         payload = record.request_of(firing)
         try:
             request = _start_request(firing, trigger, payload)
-            if not evaluate(trigger.condition, payload.facts(request.body, firing.at, firing.id)):
+            body = request.body if trigger.condition is None else await self._readable(firing, request.body)
+            if not evaluate(trigger.condition, payload.facts(body, firing.at, firing.id)):
                 return FiringState.IGNORED, FiringReason(None, "the condition is false"), None
             await self._cancel(previous, firing)
             start = await self._as(firing).starts.start(request)
@@ -96,6 +99,17 @@ class Processor:
             return FiringState.REFUSED, reason_of(error), None
         reach("after_fired_start")
         return FiringState.STARTED, None, start.run
+
+    async def _readable(self, firing: FiringRow, body: Any) -> Any:
+        """Return what a condition reads of a body: of a blob, the JSON inside."""
+        blob = read_blob(body)
+        if blob is None:
+            return body
+        if unreadable(blob) is not None:
+            return StoredJson(body, None)
+        library = self._commands.blobs
+        raw = await library.whole(await library.row(firing.tenant, blob.id))
+        return StoredJson(body, {blob.id: raw})
 
     async def _cancel(self, runs: Sequence[bytes], firing: FiringRow) -> None:
         room = asyncio.Semaphore(_CANCELLED_AT_ONCE)

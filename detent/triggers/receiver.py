@@ -9,17 +9,29 @@ from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
 from detent.auth.caller import Caller
+from detent.blobs.library import BlobUpload
 from detent.commands.context import encoder
-from detent.errors import InvalidInput, NotFound, NotStartable, Problem, TooLarge
+from detent.errors import Conflict, InvalidInput, NotFound, NotStartable, Problem, TooLarge, Unauthenticated
 from detent.forms.triggers import event_type_problem
 from detent.ids import EVENT, show
+from detent.instant import Instant
 from detent.store.trigger_rows import FiringRow, FiringState, TriggerRow
 from detent.triggers import record
 from detent.triggers.context import TriggerContext, TriggerPart
 from detent.triggers.editor import TriggerEditor
 from detent.triggers.firing import FiringIntake
 from detent.triggers.record import Event, FiringPayload, FiringReason, reason
-from detent.triggers.signatures import SignatureRefused, request_id, signature_secrets, stored_secrets, verify
+from detent.triggers.signatures import (
+    WRONG,
+    SignatureRefused,
+    StreamedBody,
+    request_id,
+    signature_secrets,
+    stored_secrets,
+    verify,
+)
+from detent.values.blob import Blob
+from detent.values.http_body import refuse_coding
 from detent.values.limits import ID_LIMIT, INPUT_LIMIT
 from detent.vault.secrets import SecretUnavailable
 
@@ -35,6 +47,32 @@ class Sent(NamedTuple):
     id: str
     type: str
     firings: list[FiringRow]
+
+
+class ReceivedBlob:
+    """A large body of a webhook, while it arrives: its upload, and the digests that its signature is checked with.
+
+    `check` returns the id of the request, or why its signature is refused."""
+
+    def __init__(
+        self, upload: BlobUpload, body: StreamedBody, check: Callable[[], tuple[str | None, FiringReason | None]]
+    ) -> None:
+        self._upload, self._body, self._check = upload, body, check
+        self.known_as: str | None = None
+
+    async def write(self, data: bytes) -> None:
+        self._body.update(data)
+        await self._upload.write(data)
+
+    async def finish(self) -> Blob:
+        """Return the blob. Raise Unauthenticated if its signature is refused: then nothing stays stored."""
+        self.known_as, refused = self._check()
+        if refused is not None:
+            raise Unauthenticated(refused.message)
+        return await self._upload.finish()
+
+    async def abort(self) -> None:
+        await self._upload.abort()
 
 
 class ReceiverCommands(TriggerPart):
@@ -59,14 +97,25 @@ class ReceiverCommands(TriggerPart):
         return min(found, key=lambda one: (not one.owned, one.created_at, one.id), default=None)
 
     async def receive_webhook(
-        self, trigger: TriggerRow, request: FiringPayload, *, count_forged: Callable[[], None] = lambda: None
+        self,
+        trigger: TriggerRow,
+        request: FiringPayload,
+        *,
+        count_forged: Callable[[], None] = lambda: None,
+        blob: ReceivedBlob | None = None,
     ) -> FiringRow:
         """Receive a request to a webhook. For a repeated request, return its first firing.
 
         A request with an invalid signature is stored as refused. `count_forged` is called first and may raise. A
-        refused request does not use up its id, so the same request may be accepted later."""
-        config = json.loads(trigger.config)
-        known_as, refused = self._verified(config, request, await self._stored(config))
+        refused request does not use up its id, so the same request may be accepted later. `blob` is its body if that
+        became one; its signature was checked."""
+        if blob is None:
+            config = json.loads(trigger.config)
+            known_as, refused = self._verified(
+                config, request, request.raw or b"", await self._stored(config), self._now()
+            )
+        else:
+            known_as, refused = blob.known_as, None
         if refused is not None:
             count_forged()
             return await self._refuse(trigger, record.forged(request), refused)
@@ -78,6 +127,24 @@ class ReceiverCommands(TriggerPart):
         new = self._intake.new(trigger, _WEBHOOK, request)._replace(dedup=known_as)
         [firing] = await self._intake.store([new])
         return await self._intake.settle(firing)
+
+    async def begin_blob(self, trigger: TriggerRow, request: FiringPayload) -> ReceivedBlob:
+        """Begin to receive a body that is too large for the journal. Raise Conflict if the trigger takes no requests
+        now, and Unauthenticated if the headers have no valid signature, before anything is stored."""
+        if not trigger.enabled or not trigger.workflow_enabled:
+            raise Conflict("the trigger is paused, or its workflow is disabled; it takes no large body now")
+        refuse_coding(request.headers)
+        config, body, now = json.loads(trigger.config), StreamedBody(), self._now()
+        stored = await self._stored(config)
+
+        def check() -> tuple[str | None, FiringReason | None]:
+            return self._verified(config, request, body, stored, now)
+
+        refused = check()[1]
+        if refused is not None and refused.message != WRONG:
+            raise Unauthenticated(refused.message)
+        upload = await self._context.commands.blobs.begin(trigger.tenant, request.headers.get("content-type"))
+        return ReceivedBlob(upload, body, check)
 
     async def send_event(self, type_: str, data: Any, id_: str | None = None) -> Sent:
         """Fire every event trigger that listens to that type. A repeated id fires none of them again."""
@@ -99,13 +166,18 @@ class ReceiverCommands(TriggerPart):
         return found
 
     def _verified(
-        self, config: dict[str, Any], request: FiringPayload, stored: Mapping[str, str]
+        self,
+        config: dict[str, Any],
+        request: FiringPayload,
+        body: bytes | StreamedBody,
+        stored: Mapping[str, str],
+        now: Instant,
     ) -> tuple[str | None, FiringReason | None]:
         """Return the id of a request, or why its signature is refused."""
         known_as = request_id(request.headers, config.get("dedup_header"))
         if "signature" in config:
             secrets = signature_secrets(config["signature"], os.environ, stored)
-            answer = verify(config["signature"], secrets, request.headers, request.raw or b"", self._now())
+            answer = verify(config["signature"], secrets, request.headers, body, now)
             if isinstance(answer, SignatureRefused):
                 return None, reason(FORGED, answer.reason)
             known_as = known_as or answer.request_id

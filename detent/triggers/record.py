@@ -14,6 +14,7 @@ from detent.expressions import NOW, SEED, Headers, Scope, compile_expression
 from detent.instant import Instant, iso
 from detent.run.start import StartRequest
 from detent.store.trigger_rows import FiringRow
+from detent.values.blob import Blob
 from detent.values.http_body import SECRET_HEADERS, Payload, read_payload
 
 # Why a firing ended, stored in one column: plain text, or JSON if there is more than a message.
@@ -189,6 +190,11 @@ def webhook_request(method: str, headers: Mapping[str, str], query: Mapping[str,
     """Return a request as received, without the headers that carry credentials."""
     kept = {name.lower(): value for name, value in headers.items() if name.lower() not in SECRET_HEADERS}
     return FiringPayload(method=method, query=dict(query), headers=kept, raw=raw)
+
+
+def blob_request(request: FiringPayload, blob: Blob) -> FiringPayload:
+    """Return a request whose body became a blob."""
+    return msgspec.structs.replace(request, raw=None, body=blob.document())
 
 
 _encoder: Final = msgspec.json.Encoder()

@@ -30,7 +30,8 @@ _MOST_SIGNATURES: Final = 20
 _LONGEST_HEADER: Final = 8_192
 _MOST_DIGITS: Final = 12
 _NO_SIGNATURE: Final = "there is no signature"
-_WRONG: Final = "the signature does not match"
+#: The only reason that more bytes of the body can change.
+WRONG: Final = "the signature does not match"
 _MALFORMED: Final = "the signature cannot be read"
 
 
@@ -50,6 +51,28 @@ class SignatureRefused:
     reason: str
 
 
+class StreamedBody:
+    """A body that is signed while it arrives: the digests of its bytes, never the bytes.
+
+    Which digests are needed follows from the headers. `verify` asks for them once before the first byte, and is then
+    refused, and again after the last one."""
+
+    def __init__(self) -> None:
+        self._macs: dict[tuple[bytes, str, bytes], hmac.HMAC] = {}
+
+    def update(self, data: bytes) -> None:
+        """Take the next bytes."""
+        for mac in self._macs.values():
+            mac.update(data)
+
+    def mac(self, key: bytes, algorithm: str, prefix: bytes) -> bytes:
+        """Return the digest of the prefix and the bytes so far."""
+        found = self._macs.get((key, algorithm, prefix))
+        if found is None:
+            found = self._macs[key, algorithm, prefix] = hmac.new(key, prefix, algorithm)
+        return found.digest()
+
+
 _NOTHING_STORED: Final[Mapping[str, str]] = {}
 
 
@@ -60,7 +83,7 @@ class _Request:
     config: Mapping[str, Any]
     secrets: Sequence[str]
     headers: Mapping[str, str]
-    body: bytes
+    body: bytes | StreamedBody
     now: Instant
 
     def header(self, name: str) -> str:
@@ -87,7 +110,11 @@ def signature_secrets(
 
 
 def verify(
-    config: Mapping[str, Any], secrets: Sequence[str], headers: Mapping[str, str], body: bytes, now: Instant
+    config: Mapping[str, Any],
+    secrets: Sequence[str],
+    headers: Mapping[str, str],
+    body: bytes | StreamedBody,
+    now: Instant,
 ) -> Verified | SignatureRefused:
     """Return whether a request was signed with one of the secrets. Names of `headers` may be in any case."""
     if not secrets:
@@ -114,9 +141,9 @@ def _standard(request: _Request) -> Verified | SignatureRefused:
     if late := _out_of_time(request, sent):
         return SignatureRefused(late)
     given = [text[3:] for text in request.header("webhook-signature").split() if text.startswith("v1,")]
-    signed = b".".join((message_id.encode(), sent.encode(), request.body))
+    prefix = b"%b.%b." % (message_id.encode(), sent.encode())
     keys = [key for secret in request.secrets if (key := standard_key(secret)) is not None]
-    return _compared(keys, "sha256", signed, _decoded(given, Encoding.BASE64), message_id)
+    return _compared(request.body, keys, "sha256", prefix, _decoded(given, Encoding.BASE64), message_id)
 
 
 def _github(request: _Request) -> Verified | SignatureRefused:
@@ -125,7 +152,7 @@ def _github(request: _Request) -> Verified | SignatureRefused:
         return SignatureRefused(_NO_SIGNATURE)
     given = [header.removeprefix("sha256=")] if header.startswith("sha256=") else []
     delivery = _short(request.headers.get("x-github-delivery"))
-    return _compared(_keys(request), "sha256", request.body, _decoded(given, Encoding.HEX), delivery)
+    return _compared(request.body, _keys(request), "sha256", b"", _decoded(given, Encoding.HEX), delivery)
 
 
 def _stripe(request: _Request) -> Verified | SignatureRefused:
@@ -137,8 +164,8 @@ def _stripe(request: _Request) -> Verified | SignatureRefused:
     if late := _out_of_time(request, sent):
         return SignatureRefused(late)
     given = [value for name, value in parts if name == "v1"]
-    signed = sent.encode() + b"." + request.body
-    answer = _compared(_keys(request), "sha256", signed, _decoded(given, Encoding.HEX), None)
+    prefix = sent.encode() + b"."
+    answer = _compared(request.body, _keys(request), "sha256", prefix, _decoded(given, Encoding.HEX), None)
     return Verified(_event_id(request.body)) if isinstance(answer, Verified) else answer
 
 
@@ -149,7 +176,7 @@ def _hmac(request: _Request) -> Verified | SignatureRefused:
         return SignatureRefused(_NO_SIGNATURE)
     given = [header.removeprefix(prefix)] if header.startswith(prefix) else []
     digests = _decoded(given, Encoding(config["encoding"]))
-    return _compared(_keys(request), str(config["algorithm"]), request.body, digests, None)
+    return _compared(request.body, _keys(request), str(config["algorithm"]), b"", digests, None)
 
 
 def _keys(request: _Request) -> list[bytes]:
@@ -158,17 +185,25 @@ def _keys(request: _Request) -> list[bytes]:
 
 
 def _compared(
-    keys: Sequence[bytes], algorithm: str, signed: bytes, digests: Sequence[bytes], known_as: str | None
+    body: bytes | StreamedBody,
+    keys: Sequence[bytes],
+    algorithm: str,
+    prefix: bytes,
+    digests: Sequence[bytes],
+    known_as: str | None,
 ) -> Verified | SignatureRefused:
     """Compare every key with every digest, so that the time does not reveal which one was close."""
     if not digests:
         return SignatureRefused(_MALFORMED)
     matched = False
     for key in keys:
-        expected = hmac.digest(key, signed, algorithm)
+        if isinstance(body, StreamedBody):
+            expected = body.mac(key, algorithm, prefix)
+        else:
+            expected = hmac.digest(key, prefix + body, algorithm)
         for digest in digests:
             matched |= hmac.compare_digest(expected, digest)
-    return Verified(known_as) if matched else SignatureRefused(_WRONG)
+    return Verified(known_as) if matched else SignatureRefused(WRONG)
 
 
 def _decoded(texts: Iterable[str], encoding: Encoding) -> list[bytes]:
@@ -197,7 +232,9 @@ def _out_of_time(request: _Request, sent: str) -> str | None:
     return "the signature is too old" if apart > 0 else "the signature is from the future"
 
 
-def _event_id(body: bytes) -> str | None:
+def _event_id(body: bytes | StreamedBody) -> str | None:
+    if isinstance(body, StreamedBody):
+        return None
     try:
         event = decode_json(body, len(body))
     except InvalidInput:

@@ -165,13 +165,18 @@ def read_message_id(headers: Mapping[str, str]) -> str | None:
     return found or None
 
 
+def refuse_coding(headers: Mapping[str, str]) -> None:
+    """Raise InvalidInput if a body is compressed."""
+    coding = headers.get("content-encoding", "")
+    if coding.strip().lower() not in {"", "identity"}:
+        raise InvalidInput(f"Content-Encoding {coding[:40]!r} is not supported; send the body uncompressed")
+
+
 def read_payload(headers: Mapping[str, str], data: bytes) -> Payload:
     """Return the body of a callback or a webhook; it is `None` if there is none.
 
     Raise InvalidInput if the body does not match its type, and TooLarge if it is too long."""
-    coding = headers.get("content-encoding", "")
-    if coding.strip().lower() not in {"", "identity"}:
-        raise InvalidInput(f"Content-Encoding {coding[:40]!r} is not supported; send the body uncompressed")
+    refuse_coding(headers)
     if len(data) > INPUT_LIMIT:
         raise TooLarge(f"the body has {len(data)} bytes; at most {INPUT_LIMIT} are allowed")
     if not data.strip():

@@ -35,3 +35,7 @@ BODY_LIMIT: Final = SIZE_LIMIT
 PAGE_LIMIT: Final = 4 * 1024 * 1024
 HEADER_COUNT_LIMIT: Final = 64
 HEADER_BYTES_LIMIT: Final = 16 * 1024
+#: The maximum number of bytes of a JSON blob that expressions read.
+READABLE_BLOB: Final = 4 * 1024 * 1024
+#: The maximum number of bytes of a blob, unless the operator sets another.
+BLOB_LIMIT: Final = 100 * 1024 * 1024

@@ -94,7 +94,7 @@ async def test_fifty_megabytes_are_413_and_are_not_kept_in_memory(api: Detent, h
     piece = b"a" * 65_536 if "Length" in how else b"10000\r\n" + b"a" * 65_536 + b"\r\n"
     before = process.memory_info().rss
     async with dialled(api) as line:
-        await line.send(request("POST", "/wh/abc", how))
+        await line.send(request("POST", "/api/v1/events", how))
 
         async def pour() -> None:
             for _ in range(800):
@@ -111,7 +111,7 @@ async def test_fifty_megabytes_are_413_and_are_not_kept_in_memory(api: Detent, h
 async def test_a_body_over_the_limit_of_its_route_only_is_413_and_the_line_stays_open(api: Detent) -> None:
     size = 300 * 1024
     async with dialled(api) as line:
-        await line.send(request("POST", "/wh/abc", f"Content-Length: {size}", body=b"a" * size) + LIVE)
+        await line.send(request("POST", "/api/v1/events", f"Content-Length: {size}", body=b"a" * size) + LIVE)
         assert (await line.answer()).status == 413
         assert (await line.answer()).status == 200
 

@@ -17,6 +17,8 @@ INNER_IMPORTS = {
     "prometheus_client": "an optional dependency",
     "detent.store.sql.postgres": "its driver is an optional dependency",
     "detent.store.sql.mysql": "its driver is an optional dependency",
+    "obstore": "an optional dependency",
+    "detent.blobs.objects": "it loads an optional dependency",
     "alembic": "only a migration needs it, and it is slow to load",
     "detent.store.migrations": "only a migration needs it, and it is slow to load",
     "detent.outbox": "the drivers of other databases are optional dependencies",

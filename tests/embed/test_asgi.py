@@ -199,7 +199,7 @@ def test_the_prefix_of_a_mount_is_told_from_the_path_below_it(scope: dict[str, A
     assert split_path(scope) == found
 
 
-async def get(app: Any, path: str) -> Reply:
+async def get(app: Any, path: str, method: str = "GET", body: bytes = b"") -> Reply:
     """Send a request to an ASGI application, as a server would."""
     sent: list[Any] = []
 
@@ -207,9 +207,9 @@ async def get(app: Any, path: str) -> Reply:
         sent.append(message)
 
     async def receive() -> Any:
-        return {"type": "http.request", "body": b"", "more_body": False}
+        return {"type": "http.request", "body": body, "more_body": False}
 
-    scope = {"type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "GET", "scheme": "http"}
+    scope = {"type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": method, "scheme": "http"}
     where = {"path": path, "raw_path": path.encode(), "root_path": "", "query_string": b"", "server": ("shop", 80)}
     await app({**scope, **where, "headers": [(b"host", b"shop")], "client": ("127.0.0.1", 1)}, receive, send)
     body = b"".join(message.get("body", b"") for message in sent)
@@ -254,6 +254,27 @@ async def test_a_base_url_that_leads_elsewhere_is_named_at_the_first_request(
     async with workflows.lifespan():
         assert (await get(workflows.wrap(None, "/detent"), "/detent/health/live")).status == 200
         assert "served below '/detent', but its base_url is http://shop/jobs" in caplog.text
+
+
+@detent.workflow(name="asgi-takes-a-scan")
+async def takes_a_scan(run: detent.Run) -> Any:
+    return await run.wait("scan", timeout="1d")
+
+
+async def test_a_mounted_detent_stores_a_large_callback_as_a_blob(tmp_path: Path) -> None:
+    workflows = mounted(tmp_path, workflows=[takes_a_scan])
+    opened = asyncio.Event()
+    stop = listen(lambda name, facts: opened.set() if name == "wait.opened" else None)
+    try:
+        async with workflows.lifespan():
+            run = await detent.start(takes_a_scan)
+            await opened.wait()
+            [callback] = (await run.get()).callbacks
+            path = urlsplit(callback.url).path.removeprefix("/detent")
+            assert (await get(workflows, path, "POST", b"x" * 300_000)).status == 200
+            assert (await run.result())["size"] == 300_000
+    finally:
+        stop()
 
 
 async def test_a_second_process_or_lifespan_on_one_file_is_refused_and_a_later_one_is_not(tmp_path: Path) -> None:

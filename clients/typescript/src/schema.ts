@@ -329,6 +329,51 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/blobs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List blobs
+         * @description List the large payloads that are stored, newest first.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
+         */
+        get: operations["listBlobs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/blobs/{blob}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download a blob
+         * @description Return the bytes of a blob, or with the header `Range` one range of them. A browser saves it as a file: its
+         *     content was sent by another system, and is never shown as a page.
+         *
+         *     It needs the scope `workflows:read`, which the role viewer has.
+         */
+        get: operations["downloadBlob"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/connectors": {
         parameters: {
             query?: never;
@@ -4888,9 +4933,10 @@ export interface paths {
         put?: never;
         /**
          * Start a run
-         * @description Start a run. The whole body is `trigger.body`; the rest of the query is `trigger.query`. When this answers, the
-         *     run is durable and will come to an end. With `dry_run` nothing is started or written: effects are answered from the
-         *     run `from_run`, or from examples, and the answer has the route, each rendered request and the output.
+         * @description Start a run. The whole body is `trigger.body`; over 256 KB it becomes a blob, which that names. The rest of the
+         *     query is `trigger.query`. When this answers, the run is durable and will come to an end. With `dry_run` nothing is
+         *     started or written: effects are answered from the run `from_run`, or from examples, and the answer has the route,
+         *     each rendered request and the output.
          *
          *     It needs the scope `workflows:execute`, which the role operator has.
          */
@@ -5285,9 +5331,9 @@ export interface paths {
         put?: never;
         /**
          * Answer a wait step
-         * @description Answer a wait step. The body becomes the step's `body`: JSON, a form, text, or bytes as base64. A callback that
-         *     is answered with 2xx is durable and counts exactly once. A repeated `webhook-id` or `Idempotency-Key` gets the first
-         *     answer again.
+         * @description Answer a wait step. The body becomes the step's `body`: JSON, a form, text, or bytes as base64. Over 256 KB it
+         *     becomes a blob, which `body` names; a wait that checks its answer refuses it. A callback that is answered with 2xx
+         *     is durable and counts exactly once. A repeated `webhook-id` or `Idempotency-Key` gets the first answer again.
          */
         post: operations["receiveCallbackByWebhook"];
         delete?: never;
@@ -5329,9 +5375,9 @@ export interface paths {
         put?: never;
         /**
          * Answer a wait step
-         * @description Answer a wait step. The body becomes the step's `body`: JSON, a form, text, or bytes as base64. A callback that
-         *     is answered with 2xx is durable and counts exactly once. A repeated `webhook-id` or `Idempotency-Key` gets the first
-         *     answer again.
+         * @description Answer a wait step. The body becomes the step's `body`: JSON, a form, text, or bytes as base64. Over 256 KB it
+         *     becomes a blob, which `body` names; a wait that checks its answer refuses it. A callback that is answered with 2xx
+         *     is durable and counts exactly once. A repeated `webhook-id` or `Idempotency-Key` gets the first answer again.
          */
         post: operations["receiveCallback"];
         delete?: never;
@@ -5533,6 +5579,22 @@ export interface components {
             /** Format: date-time */
             slot: string;
             status: string;
+        };
+        /** BlobDocument */
+        BlobDocument: {
+            /** Format: date-time */
+            created_at: string;
+            id: string;
+            place: string;
+            sha256: string;
+            size: number;
+            type: string;
+            url: string;
+        };
+        /** Many[BlobDocument] */
+        BlobDocumentPage: {
+            data: components["schemas"]["BlobDocument"][];
+            next_cursor?: string | null;
         };
         /** BrokenStepDocument */
         BrokenStepDocument: {
@@ -9158,6 +9220,161 @@ export interface operations {
             };
             /** @description The caller may not do this, or not from this origin or under this host name. */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    listBlobs: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the page before. It belongs to this list, filter and order. */
+                cursor?: string;
+                /**
+                 * @description How many at most, 1 to 200.
+                 * @example 50
+                 */
+                limit?: number;
+                /**
+                 * @description Only those that this run names.
+                 * @example run_01k5c1v6p2f7x8y9z0a1b2c3d4
+                 */
+                run?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the list. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BlobDocumentPage"];
+                };
+            };
+            /** @description The request is invalid; `details` says where. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not available now; try again after `Retry-After` seconds. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    downloadBlob: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A range of bytes.
+                 * @example bytes=0-1023
+                 */
+                Range?: string;
+            };
+            path: {
+                /**
+                 * @description The id of the blob.
+                 * @example blob_01k5c1y0s5j7x8y9z0a1b2c3d4
+                 */
+                blob: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                };
+            };
+            /** @description The request has no valid key, token, session or signature. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The caller may not do this, or not from this origin or under this host name. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description The blob has no byte in that range. */
+            416: {
                 headers: {
                     [name: string]: unknown;
                 };

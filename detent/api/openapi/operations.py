@@ -81,6 +81,7 @@ TAGS: Final = [
     Tag("events", "Send events to every workflow that listens for them."),
     Tag("webhooks", "Where other systems start runs."),
     Tag("callbacks", "Where other systems answer a wait step."),
+    Tag("blobs", "Large payloads that runs name: list and download them."),
     Tag("dead letters", "What was given up: list it, try it again, or delete it."),
     Tag("keys", "Who may ask: keys of the API, what each may do, and until when."),
     Tag("tenants", "The tenants of an installation: none sees what another has."),
@@ -96,6 +97,7 @@ _IN_PATH: Final = {
     "version": ("The number of a version, `current` or `draft`.", "current"),
     "run": ("The run's id.", "run_01k5c1v6p2f7x8y9z0a1b2c3d4"),
     "letter": ("The id of the dead letter.", "dlt_01k5c1y0s5j7x8y9z0a1b2c3d4"),
+    "blob": ("The id of the blob.", "blob_01k5c1y0s5j7x8y9z0a1b2c3d4"),
     "step": ("The step's name.", "charge"),
     "name": ("The signal's name.", "paid"),
     "hero_type": ("The type of what the runs are about.", "User"),
@@ -280,6 +282,10 @@ _WHY: Final = {
         ),
     ),
     413: ("The body is larger than its limit.", *("too_large", "too_large", "the body is larger than its limit")),
+    416: (
+        "The blob has no byte in that range.",
+        *("invalid_argument", "no_such_range", "the blob has 10 bytes, and none of them is in that range"),
+    ),
     429: (
         "Too many unknown tokens from this source.",
         *("limit_exceeded", "limit_exceeded", "too many unknown callback addresses"),

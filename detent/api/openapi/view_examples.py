@@ -100,6 +100,15 @@ RESOURCE: Final[dict[str, Any]] = {
     "step": "create-item",
     "linked_at": _AT,
 }
+BLOB: Final[dict[str, Any]] = {
+    "id": "blob_01k5c1y0s5j7x8y9z0a1b2c3d4",
+    "size": 1_331_208,
+    "type": "application/json",
+    "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+    "place": "database",
+    "created_at": "2026-02-22T10:05:00Z",
+    "url": "/api/v1/blobs/blob_01k5c1y0s5j7x8y9z0a1b2c3d4",
+}
 LETTER: Final[dict[str, Any]] = {
     "id": "dlt_01k5c1y0s5j7x8y9z0a1b2c3d4",
     "kind": "step",

@@ -19,6 +19,7 @@ from litestar.params import FromPath
 from litestar.types import HTTPScope
 
 from detent.api.context import caller_of, context_of, prefix_of, put_caller
+from detent.api.large_body import Begin, read_body
 from detent.api.openapi import examples
 from detent.api.openapi.operations import (
     ANYTHING,
@@ -52,6 +53,7 @@ from detent.api.request import (
     wait_of,
     word_of,
 )
+from detent.blobs.library import BlobUpload
 from detent.commands import Commands, StartAnswer
 from detent.commands.drafts import VersionKey
 from detent.commands.dry_run.document import dry_run_document
@@ -66,8 +68,9 @@ from detent.run.initiator import LONGEST_CORRELATION, SYSTEM, Principal
 from detent.run.start import StartRequest
 from detent.run.status import Status
 from detent.store.rows import RunRow
+from detent.values.blob import JSON_TYPE, Blob
 from detent.values.fields import Fields, Problems, inside
-from detent.values.http_body import read_headers
+from detent.values.http_body import read_headers, refuse_coding
 from detent.values.limits import ID_LIMIT, INPUT_LIMIT
 
 Headers = Iterable[tuple[bytes, bytes]]
@@ -99,7 +102,7 @@ class StartCall:
     tenant: str | None = None
 
 
-ReadStart = Callable[[str, Headers, bytes, bytes, Clock], StartCall]
+ReadStart = Callable[[str, Headers, bytes, bytes | Blob, Clock], StartCall]
 
 
 @dataclass(slots=True)
@@ -145,11 +148,11 @@ class Options:
         return StartCall(request, self.wait, DryRunRequest(self.answers, self.from_run) if self.dry_run else None)
 
 
-def read_trigger(workflow: str, headers: Headers, query: bytes, body: bytes, now: Clock) -> StartCall:
+def read_trigger(workflow: str, headers: Headers, query: bytes, body: bytes | Blob, now: Clock) -> StartCall:
     """Read a start whose whole body is the input of the run."""
     options = read_options(headers, query, now)
     refuse_if_any(options.problems, _MESSAGE)
-    return options.call(workflow, read_json(body, empty={}))
+    return options.call(workflow, body.document() if isinstance(body, Blob) else read_json(body, empty={}))
 
 
 def read_execute(workflow: str, headers: Headers, query: bytes, body: bytes, now: Clock) -> StartCall:
@@ -407,13 +410,15 @@ def started_document(started: StartAnswer, ended: RunRow | None = None) -> Start
         **answers(200, One[StartedDocument] | One[DryRunDocument], _KNOWN_OR_DRY),
         **refusals(400, 403, 404, 409, 413),
     },
-    request_max_body_size=INPUT_LIMIT,
 )
 async def trigger_workflow(request: AnyRequest, workflow: FromPath[str]) -> Response[Any]:
-    """Start a run. The whole body is `trigger.body`; the rest of the query is `trigger.query`. When this answers, the
-    run is durable and will come to an end. With `dry_run` nothing is started or written: effects are answered from the
-    run `from_run`, or from examples, and the answer has the route, each rendered request and the output."""
-    call = read_trigger(workflow, *await _parts(request))
+    """Start a run. The whole body is `trigger.body`; over 256 KB it becomes a blob, which that names. The rest of the
+    query is `trigger.query`. When this answers, the run is durable and will come to an end. With `dry_run` nothing is
+    started or written: effects are answered from the run `from_run`, or from examples, and the answer has the route,
+    each rendered request and the output."""
+    scope = request.scope
+    body = await read_body(request.receive, large_input(commands(request), workflow, scope))
+    call = read_trigger(workflow, scope["headers"], scope["query_string"], body, commands(request).now)
     if call.dry is not None:
         return await _dry_run(request, call.request, call.dry)
     started, ended = await _start(request, call)
@@ -464,7 +469,7 @@ def _execution(started: StartedDocument) -> ExecutionStarted:
 
 
 async def start(
-    commands: Commands, read: ReadStart, workflow: str, scope: HTTPScope, body: bytes
+    commands: Commands, read: ReadStart, workflow: str, scope: HTTPScope, body: bytes | Blob
 ) -> tuple[StartAnswer, float | None]:
     """Start the run of a request. Return it, and for how many seconds the answer waits for its end. Raise InvalidInput
     for a dry run: it has an answer of another kind."""
@@ -472,6 +477,18 @@ async def start(
     if call.dry is not None:
         raise InvalidInput(_MESSAGE, [Problem("dry_run", "write it as it is, without percent signs")])
     return await commands.starts.start(call.request), call.wait
+
+
+def large_input(commands: Commands, workflow: str, scope: HTTPScope) -> Begin:
+    """Return what begins the blob of an input that is too large for the journal, if the workflow can be started."""
+
+    async def begin() -> BlobUpload:
+        headers = read_headers(scope["headers"])
+        refuse_coding(headers)
+        await commands.starts.require_startable(workflow)
+        return await commands.blobs.begin(headers.get("content-type") or JSON_TYPE)
+
+    return begin
 
 
 def location_of(document: StartedDocument) -> str:

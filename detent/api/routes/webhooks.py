@@ -17,6 +17,7 @@ from litestar.params import FromPath
 
 from detent.api.context import caller_of, context_of, put_caller
 from detent.api.errors import ILLEGAL_STATE, INVALID, refuse
+from detent.api.large_body import read_body
 from detent.api.openapi import examples
 from detent.api.openapi.operations import (
     ALLOW_MULTIPLE,
@@ -33,7 +34,7 @@ from detent.api.openapi.operations import (
 )
 from detent.api.openapi.operations import TEXT as TEXT_SCHEMA
 from detent.api.request import AnyRequest, commands, feeds, read_fields, refuse_if_any, triggers
-from detent.api.routes.starts import WEBHOOK_OPTIONS, read_options
+from detent.api.routes.starts import WEBHOOK_OPTIONS, large_input, read_options
 from detent.api.routes.triggers import BASE
 from detent.api.server.guards import reason_against
 from detent.api.server.policy_guard import admit
@@ -41,7 +42,7 @@ from detent.auth.scopes import Scope
 from detent.documents.answers import One
 from detent.documents.refusals import Refusal
 from detent.documents.triggers import EventReceipt, MatchedTrigger, WebhookDocument
-from detent.errors import AlreadyActive, Forbidden, LimitExceeded, NotFound, NotStartable, TooLarge
+from detent.errors import AlreadyActive, Forbidden, LimitExceeded, NotFound, NotStartable, TooLarge, Unauthenticated
 from detent.forms.triggers import LONGEST_EVENT_TYPE
 from detent.ids import FIRING, RUN, TRIGGER, show
 from detent.run.status import TERMINAL, Status
@@ -50,9 +51,11 @@ from detent.store.trigger_rows import FiringRow, FiringState, TriggerRow
 from detent.triggers import record
 from detent.triggers.commands import FORGED, Sent
 from detent.triggers.processor import CONDITION_ERROR
-from detent.triggers.record import FiringPayload, webhook_request
+from detent.triggers.receiver import ReceivedBlob
+from detent.triggers.record import FiringPayload, blob_request, webhook_request
 from detent.values.answer import RunAnswer
-from detent.values.limits import ID_LIMIT, INPUT_LIMIT
+from detent.values.blob import Blob
+from detent.values.limits import ID_LIMIT
 
 #: The operation whose line in the policy covers the start of a workflow that has no webhook trigger.
 _STARTS: Final = "trigger_workflow"
@@ -130,7 +133,6 @@ _ROUTE: Final[dict[str, Any]] = {
         **answers(200, Any, "With `respond`: the output of the run, or what its step says, with the status of it."),
         **refusals(400, 401, 403, 404, 409, 410, 413, 429, 502, 503),
     },
-    "request_max_body_size": INPUT_LIMIT,
 }
 
 Answer = Response[Any]
@@ -142,7 +144,7 @@ async def call_trigger(request: AnyRequest, trigger: FromPath[str]) -> Answer:
     with 2xx is durable."""
     await _work_as_owner(request, Owned.TRIGGER, trigger)
     row = await triggers(request).receiver.webhook(trigger)
-    return await _receive(request, row, await _incoming(request))
+    return await _receive(request, row)
 
 
 @post("/webhook/workflow/trigger/{workflow:str}", summary="Start a workflow by webhook", **_ROUTE)
@@ -157,7 +159,7 @@ async def call_workflow(request: AnyRequest, workflow: FromPath[str]) -> Answer:
         row = None  # only a caller that is known learns that the workflow does not exist
     if row is None:
         return await _start(request, workflow)
-    return await _receive(request, row, await _incoming(request))
+    return await _receive(request, row)
 
 
 async def _work_as_owner(request: AnyRequest, kind: Owned, text: str) -> None:
@@ -168,11 +170,15 @@ async def _work_as_owner(request: AnyRequest, kind: Owned, text: str) -> None:
         put_caller(request.scope, context.bound(replace(context.public, tenant=tenant)))
 
 
-async def _incoming(request: AnyRequest) -> FiringPayload:
+def _incoming(request: AnyRequest, body: bytes | Blob) -> FiringPayload:
+    """Read a request. Its body may be a blob."""
     headers, query = request.scope["headers"], request.scope["query_string"]
     options = read_options(headers, query, commands(request).now, WEBHOOK_OPTIONS)
     refuse_if_any(options.problems, "the run cannot be started")
-    kept = webhook_request(request.method, options.headers, options.query, await request.body())
+    raw = b"" if isinstance(body, Blob) else body
+    kept = webhook_request(request.method, options.headers, options.query, raw)
+    if isinstance(body, Blob):
+        kept = blob_request(kept, body)
     return msgspec.structs.replace(
         kept,
         start_at=options.start_at,
@@ -182,13 +188,26 @@ async def _incoming(request: AnyRequest) -> FiringPayload:
     )
 
 
-async def _receive(request: AnyRequest, trigger: TriggerRow, incoming: FiringPayload) -> Answer:
+async def _receive(request: AnyRequest, trigger: TriggerRow) -> Answer:
+    """Receive a request to a webhook trigger. A body that is too large for the journal becomes a blob."""
+    streamed: list[ReceivedBlob] = []
+
+    async def begin() -> ReceivedBlob:
+        streamed.append(await triggers(request).receiver.begin_blob(trigger, _incoming(request, b"")))
+        return streamed[0]
+
     def count_forged() -> None:
         wait = context_of(request.scope).forgeries.count(request.client.host if request.client else "")
         if wait is not None:
             raise LimitExceeded("too many requests with an invalid signature", wait)
 
-    firing = await triggers(request).receiver.receive_webhook(trigger, incoming, count_forged=count_forged)
+    try:
+        incoming = _incoming(request, await read_body(request.receive, begin))
+    except Unauthenticated:
+        count_forged()
+        raise
+    blob = streamed[0] if streamed else None
+    firing = await triggers(request).receiver.receive_webhook(trigger, incoming, count_forged=count_forged, blob=blob)
     if firing.run is not None and "respond" in json.loads(trigger.config):
         return await _wait(request, trigger, firing, firing.run)
     return await _answer(request, firing)
@@ -224,7 +243,8 @@ async def _start(request: AnyRequest, workflow: str) -> Answer:
     if reason:
         raise Forbidden(reason)
     put_caller(request.scope, await admit(context_of(request.scope), request.scope, _STARTS))
-    incoming = await _incoming(request)
+    begin = large_input(commands(request), workflow, request.scope)
+    incoming = _incoming(request, await read_body(request.receive, begin))
     request_id = incoming.headers.get("idempotency-key")
     start = await commands(request).starts.start(
         incoming.start(workflow, trigger="webhook", request_id=request_id, fired_by=None)

@@ -15,15 +15,15 @@ from litestar.types import ASGIApp, HTTPScope, Receive, Scope, Send
 
 from detent.api.context import ApiContext
 from detent.api.errors import answer_of, refuse_callback
+from detent.api.large_body import ClientGone, read_body
 from detent.api.routes.callbacks import STATUS, TAKEN, deliver
-from detent.api.routes.starts import WORKFLOWS, location_of, read_trigger, start, started_document
+from detent.api.routes.starts import WORKFLOWS, large_input, location_of, read_trigger, start, started_document
 from detent.api.server.guards import reason_against
 from detent.api.server.policy_guard import admit, known_caller
 from detent.documents.answers import One
 from detent.documents.refusals import Refusal
 from detent.documents.runs import CallbackReceipt
-from detent.errors import Forbidden, TooLarge, Unauthenticated
-from detent.values.limits import INPUT_LIMIT
+from detent.errors import Forbidden, Unauthenticated
 
 _START: Final = f"{WORKFLOWS}/"
 _TRIGGER: Final = "/trigger"
@@ -36,10 +36,6 @@ _WAIT: Final = b"wait="
 _DRY: Final = b"dry"
 _JSON: Final = (b"content-type", b"application/json")
 _encode: Final = msgspec.json.Encoder().encode
-
-
-class _Gone(Exception):
-    """The client closed the connection before its request was complete."""
 
 
 class FastPath:
@@ -67,9 +63,8 @@ class FastPath:
 
     async def _callback(self, scope: HTTPScope, receive: Receive, send: Send, token: str) -> None:
         try:
-            body = await _whole_body(receive)
-            receipt, _, step = await deliver(self._public, self._context.guesses, scope, token, body)
-        except _Gone:
+            receipt, _, step = await deliver(self._public, self._context.guesses, scope, token, receive)
+        except ClientGone:
             return
         except Exception as error:  # noqa: BLE001 - whatever it is, it is answered
             await respond(send, answer_of(error, scope["method"], scope["path"]))
@@ -85,9 +80,9 @@ class FastPath:
             if reason:
                 raise Forbidden(reason)
             bound = await admit(self._context, scope, _STARTS)
-            body = await _whole_body(receive)
+            body = await read_body(receive, large_input(bound.commands, workflow, scope))
             started, _ = await start(bound.commands, read_trigger, workflow, scope, body)
-        except _Gone:
+        except ClientGone:
             return
         except Exception as error:  # noqa: BLE001 - whatever it is, it is answered
             if isinstance(error, Unauthenticated | Forbidden):
@@ -97,21 +92,6 @@ class FastPath:
         document = started_document(started)
         location = (scope.get("root_path", "") + location_of(document)).encode()
         await _answer(send, 201 if started.is_new else 200, _encode(One(document)), (b"location", location))
-
-
-async def _whole_body(receive: Receive) -> bytes:
-    parts, size = [], 0
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise _Gone
-        part = cast("bytes", message.get("body", b""))
-        size += len(part)
-        if size > INPUT_LIMIT:
-            raise TooLarge("the body is larger than its limit")
-        parts.append(part)
-        if not message.get("more_body", False):
-            return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
 def _is_rare(query: bytes) -> bool:

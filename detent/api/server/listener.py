@@ -13,7 +13,7 @@ from typing import Final
 
 import uvicorn
 
-from detent.api.server.protocol import IDLE_SECONDS, LimitedHttpProtocol
+from detent.api.server.protocol import IDLE_SECONDS, LimitedHttpProtocol, limited_protocol
 from detent.api.server.served_api import Front, ServedApi, open_api
 from detent.app import App
 
@@ -78,7 +78,7 @@ async def listening_for(served: ServedApi, app: App, sock: socket.socket) -> Asy
     """Answer requests on a socket while the block runs, and announce its address beside the database file."""
     config = uvicorn.Config(
         served.application,
-        http=LimitedHttpProtocol,
+        http=limited_protocol(app.settings.max_blob),
         ws="none",
         log_config=None,
         access_log=False,

@@ -18,7 +18,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from detent.api.errors import refusal_bytes
 from detent.values.http_body import HEADER_BYTES, MOST_HEADERS
-from detent.values.limits import DEFINITION_LIMIT, IMPORT_LIMIT, RULE_LIMIT
+from detent.values.limits import BLOB_LIMIT, DEFINITION_LIMIT, IMPORT_LIMIT, INPUT_LIMIT, RULE_LIMIT
 
 
 class Connection(HttpToolsProtocol):
@@ -64,6 +64,12 @@ _MOST_REFUSED: Final = 200
 LARGEST_BODY: Final = DEFINITION_LIMIT
 IMPORTS: Final = b"/api/v1/connectors/import/"
 RULES: Final = (b"/api/v1/rules", b"/v1/workflow/rules")
+#: What a large body, which becomes a blob, is sent to: callbacks, webhooks, and starts of a workflow.
+_CALLBACKS: Final = (b"/wh/", b"/webhook/workflow/", b"/api/v1/triggers/")
+_STARTED: Final = b"/api/v1/workflows/"
+_START: Final = b"/trigger"
+#: A large body must go on: so many bytes in each `BODY_SECONDS`.
+_PROGRESS: Final = INPUT_LIMIT
 LONGEST_TARGET: Final = 16 * 1024
 _LONGEST_HEAD: Final = HEADER_BYTES + LONGEST_TARGET + 8 * 1024
 #: A chunk with one byte of data takes six bytes on the wire.
@@ -77,12 +83,15 @@ _NOTED: Final = frozenset({b"host", b"content-length", b"transfer-encoding"})
 class LimitedHttpProtocol(Connection):
     """A connection with limits for time and size. It owns the deadline and the counters of the current request."""
 
+    #: The maximum number of bytes of a body that becomes a blob.
+    largest_blob: ClassVar[int] = BLOB_LIMIT
     _deadline = _NEVER  # when the current head or body must be complete
     _in_body = False
     _has_begun = False  # whether the head of a request was complete
     _is_refused = False
     _seen = 0  # bytes of the current head or body
     _body_bytes = 0
+    _timely_bytes = 0  # of the body, when the deadline was set
     _noted: tuple[bytes, ...] = ()
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -121,6 +130,9 @@ class LimitedHttpProtocol(Connection):
         """Refuse the request if its deadline has passed, or abort a refused connection. Called once a second."""
         if now < self._deadline:
             return
+        if self._in_body and self.flow.read_paused:  # the application is slow, and not the client
+            self._deadline = now + BODY_SECONDS
+            return
         if self._is_refused:
             self.transport.abort()
             return
@@ -132,7 +144,7 @@ class LimitedHttpProtocol(Connection):
     def on_message_begin(self) -> None:
         if self._deadline == _NEVER:  # this request arrived in one piece with the one before it
             self._deadline = self.loop.time() + HEAD_SECONDS
-        self._in_body, self._body_bytes, self._noted = False, 0, ()
+        self._in_body, self._body_bytes, self._timely_bytes, self._noted = False, 0, 0, ()
         super().on_message_begin()
 
     def on_header(self, name: bytes, value: bytes) -> None:
@@ -169,8 +181,10 @@ class LimitedHttpProtocol(Connection):
         self._body_bytes += len(body)
         if self._body_bytes > LARGEST_BODY and self._body_bytes > self._largest_body():
             self._refuse_size()
-        else:
-            super().on_body(body)
+            return
+        if self._body_bytes - self._timely_bytes > _PROGRESS:
+            self._timely_bytes, self._deadline = self._body_bytes, self.loop.time() + BODY_SECONDS
+        super().on_body(body)
 
     def on_message_complete(self) -> None:
         if self._is_refused:
@@ -193,6 +207,10 @@ class LimitedHttpProtocol(Connection):
     def _largest_body(self) -> int:
         if self.url.startswith(RULES):
             return RULE_LIMIT
+        if self.url.startswith(_CALLBACKS) or (
+            self.url.startswith(_STARTED) and self.url.partition(b"?")[0].endswith(_START)
+        ):
+            return max(self.largest_blob, LARGEST_BODY)
         return IMPORT_LIMIT if self.url.startswith(IMPORTS) else LARGEST_BODY
 
     def _note(self, name: bytes, value: bytes) -> bool:
@@ -253,6 +271,11 @@ class LimitedHttpProtocol(Connection):
         if self.transport.can_write_eof():
             self.transport.write_eof()
         self.flow.resume_reading()
+
+
+def limited_protocol(largest_blob: int) -> type[LimitedHttpProtocol]:
+    """Return the protocol of connections whose large bodies have that limit."""
+    return type("HttpProtocol", (LimitedHttpProtocol,), {"largest_blob": largest_blob})
 
 
 def _answer(status: int, error: str, code: str, message: str) -> bytes:

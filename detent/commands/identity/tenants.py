@@ -36,6 +36,8 @@ from detent.values.fields import Problems, described, shown
 LONGEST_NAME: Final = 63
 _NAME: Final = re.compile(r"[a-z][a-z0-9-]*")
 _BATCH: Final = 500
+#: The table whose rows are large.
+_CHUNKS: Final = "blob_chunk"
 #: Columns that no export has: hashes of keys, passwords and sealed values.
 _SECRET_COLUMNS: Final = frozenset({"hash", "password", "sealed"})
 #: How long a deletion waits for the runs that it has cancelled, in seconds.
@@ -126,6 +128,7 @@ class TenantCommands(CommandPart):
         if row.status != TenantStatus.SUSPENDED:
             raise Conflict(f"the tenant {row.name!r} is active; suspend it first")
         await self._end_runs(row)
+        await self._context.blobs.delete_tenant(row.id)
         deleted = 0
         while count := await self._store.wipe_tenant(row.id, limit=_BATCH):
             deleted += count
@@ -149,7 +152,8 @@ class TenantCommands(CommandPart):
         for table in self._store.owned_tables():
             after = None
             while True:
-                rows, after = await self._store.owned_rows(row.id, table, limit=_BATCH, after=after)
+                size = 1 if table == _CHUNKS else _BATCH
+                rows, after = await self._store.owned_rows(row.id, table, limit=size, after=after)
                 if rows:
                     yield b"".join(_line(table, one) for one in rows)
                 if after is None:

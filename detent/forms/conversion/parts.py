@@ -161,6 +161,8 @@ def request_fields(step: Step) -> Document:
             method=None if config["method"] == "POST" else config["method"],
             headers=config["headers"],
             acting_user_headers=config.get("acting_user_headers"),
+            large=config.get("large"),
+            parts=config.get("parts"),
         ),
         **({"body": config["body"]} if config["body"] is not None else {}),
     }

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
-from detent.forms.kinds import METHODS, Early
+from detent.forms.kinds import METHODS, Early, Large
 
 Schema = dict[str, Any]
 
@@ -186,6 +186,8 @@ CALL: Final = ActionType(
         headers={"description": "Headers by name.", "type": "object"},
         body={"description": f"The body, any JSON; {_TEMPLATE}."},
         acting_user_headers={"description": "Whether it names the user it acts for.", "type": "boolean"},
+        parts={"description": "The parts of a form by name, instead of a body; blobs are files.", "type": "object"},
+        large={"description": "What becomes of a response over 256 KB.", "enum": list(Large)},
     ),
     action="core.http.request",
 )

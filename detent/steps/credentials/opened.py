@@ -19,7 +19,7 @@ from detent.catalog.connector import Auth, AuthType, KeyPlace
 from detent.instant import SECOND, Instant
 from detent.run.outcomes import Fail, StepError
 from detent.steps.errors import CredentialProblem
-from detent.steps.http.request import HttpRequest
+from detent.steps.http.request import BlobBody, HttpRequest, InvalidHttpRequest
 from detent.vault.credential import CredentialKind, SealedParts
 from detent.vault.hosts import HostRules, rule_of
 from detent.vault.redaction import Redactor
@@ -172,7 +172,9 @@ def _denied(message: str) -> CredentialProblem:
 def sign(
     request: HttpRequest, secrets: Mapping[str, str], *, service: str, region: str, now: Instant
 ) -> Mapping[str, str]:
-    """Return the headers that sign a request, over what is sent."""
+    """Return the headers that sign a request, over what is sent. Raise InvalidHttpRequest for a streamed body."""
+    if isinstance(request.body, BlobBody):
+        raise InvalidHttpRequest("a signature of AWS covers the body, so a blob cannot be sent with such a credential")
     url = request.target.url
     host = str(url.raw_host)
     return aws4.sign(

@@ -13,7 +13,7 @@ from detent.run.outcomes import Outcome
 from detent.steps.credentials.keeper import CredentialKeeper
 from detent.steps.credentials.opened import OpenedCredential, RequestAuth
 from detent.steps.http.request import HttpRequest
-from detent.steps.http.response import ReceivedAnswer, outcome_of
+from detent.steps.http.response import BeginUpload, ReceivedAnswer, outcome_of
 from detent.steps.http.step import HttpExecutor
 from detent.steps.secret_calls import redacted
 from detent.values.limits import BODY_LIMIT
@@ -32,7 +32,7 @@ class CredentialRequests:
         """Send the request of an http step with a credential, and return its outcome. Raise CredentialProblem."""
         attempt = await self.begin(call, credential)
         assert attempt is not None
-        found = await attempt.exchange(request)
+        found = await attempt.exchange(request, save=self._http.saver(call))
         return attempt.scrub(outcome_of(found.stored(), found.request, found.remark, found.wait))
 
     async def begin(
@@ -67,9 +67,11 @@ class AuthorizedAttempt:
         self._auth = auth
         self._is_renewed = False
 
-    async def exchange(self, request: HttpRequest, *, limit: int = BODY_LIMIT) -> ReceivedAnswer:
+    async def exchange(
+        self, request: HttpRequest, *, limit: int = BODY_LIMIT, save: BeginUpload | None = None
+    ) -> ReceivedAnswer:
         """Send a request as `HttpExecutor.exchange` does. After a 401 renew the token and send it again, once."""
-        received = await self._send(request, limit)
+        received = await self._send(request, limit, save)
         if received.status != _UNAUTHORIZED or self._is_renewed:
             return received
         self._is_renewed = True
@@ -77,12 +79,12 @@ class AuthorizedAttempt:
         if newer is None:
             return received
         self.opened = newer
-        return await self._send(request, limit)
+        return await self._send(request, limit, save)
 
     def scrub(self, outcome: Outcome) -> Outcome:
         """Return an outcome without the values of the credential: a service may repeat what it was sent."""
         return redacted(outcome, self.opened.redactor)
 
-    async def _send(self, request: HttpRequest, limit: int) -> ReceivedAnswer:
+    async def _send(self, request: HttpRequest, limit: int, save: BeginUpload | None) -> ReceivedAnswer:
         auth = RequestAuth(self.opened, self._auth)
-        return await self._http.exchange(request, tenant=self._call.tenant, limit=limit, auth=auth)
+        return await self._http.exchange(request, tenant=self._call.tenant, limit=limit, auth=auth, save=save)

@@ -21,6 +21,7 @@ from detent.steps.credentials.action_connections import HostBinding
 from detent.steps.egress import EgressGuard, EgressPolicy, TenantEgress
 from detent.steps.errors import Permanent
 from detent.steps.http.step import HttpSettings, SessionPool
+from detent.steps.payloads.blobs import BlobPort
 from detent.tenants.limits import CONNECTION_PREFIX
 from detent.tenants.registry import NOT_ALLOWED, UNCONFINED, TenantRegistry
 from detent.vault.secrets import SecretOpener
@@ -105,8 +106,10 @@ class ActionServices:
         resolver: AbstractResolver | None = None,
         secrets: SecretOpener | None = None,
         tenants: TenantRegistry = UNCONFINED,
+        blobs: BlobPort | None = None,
     ) -> None:
         self.secrets = secrets
+        self.blobs = blobs or BlobPort()
         self.connections = connections or EnvironmentConnections()
         self._tenants = tenants
         self._egress = TenantEgress(policy or EgressPolicy(), tenants)

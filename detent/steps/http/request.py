@@ -20,12 +20,14 @@ from yarl import URL
 from detent.run.call import BoundSecret, StepCall
 from detent.run.state import RunFacts
 from detent.steps.acting_user import acting_user_headers
+from detent.values.blob import KEY, Blob, read_blob
 from detent.values.limits import HEADER_BYTES_LIMIT, HEADER_COUNT_LIMIT
 from detent.version import VERSION
 
 METHODS: Final = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"})
 FOLLOWING_METHODS: Final = frozenset({"GET", "HEAD"})
 LONGEST_URL: Final = 8192
+_MOST_PARTS: Final = 100
 
 _KEY_HEADER: Final = istr("Idempotency-Key")
 _CONTENT_TYPE: Final = istr("Content-Type")
@@ -78,13 +80,26 @@ class HttpTarget(msgspec.Struct, frozen=True):
     port: int
 
 
+class BlobBody(msgspec.Struct, frozen=True):
+    """A body that is streamed when the request is sent: one blob, or the parts of a form with blobs among them."""
+
+    blob: Blob | None
+    parts: Mapping[str, Any] | None = None
+
+    def blobs(self) -> list[Blob]:
+        """Return the blobs in it."""
+        if self.blob is not None:
+            return [self.blob]
+        return [found for value in (self.parts or {}).values() if (found := read_blob(value)) is not None]
+
+
 class HttpRequest(msgspec.Struct, frozen=True):
     """One hop, ready to be sent. `bound` are secrets in it that not every host may receive."""
 
     method: str
     target: HttpTarget
     headers: CIMultiDict[str]
-    body: bytes | None
+    body: bytes | BlobBody | None
     bound: tuple[BoundSecret, ...] = ()
 
     def __str__(self) -> str:
@@ -118,7 +133,8 @@ def build_request(call: StepCall) -> HttpRequest:
     _add_headers(headers, parameters.get("headers"))
     headers["Detent-Attempt"] = str(call.attempt)
     headers["Accept-Encoding"] = "identity"
-    body = _encode_body(parameters.get("body"), headers)
+    parts = parameters.get("parts")
+    body = _encode_body(parameters.get("body"), headers) if parts is None else _read_parts(parts, headers)
     return HttpRequest(_method(parameters.get("method")), _target(parameters.get("url")), headers, body, call.bound)
 
 
@@ -288,10 +304,25 @@ def _header_value(name: str, value: object) -> str:
 _NO_CONNECTION: Final = SharedHeaders({})
 
 
-def _encode_body(body: Any, headers: CIMultiDict[str]) -> bytes | None:
-    """Return the bytes of a body: a text unchanged, anything else as JSON, and no body for `null`."""
+def _read_parts(parts: Any, headers: CIMultiDict[str]) -> BlobBody:
+    """Return the body of a form. Its client writes the Content-Type, which has the boundary."""
+    if not isinstance(parts, Mapping) or not parts:
+        raise InvalidHttpRequest("parts must be an object of names to texts, numbers, objects or blobs")
+    if len(parts) > _MOST_PARTS:
+        raise InvalidHttpRequest(f"a form has at most {_MOST_PARTS} parts, not {len(parts)}")
+    if "Content-Type" in headers:
+        raise InvalidHttpRequest("a request with parts is multipart/form-data; remove its Content-Type header")
+    return BlobBody(None, parts)
+
+
+def _encode_body(body: Any, headers: CIMultiDict[str]) -> bytes | BlobBody | None:
+    """Return the bytes of a body: a text unchanged, a blob as its content, anything else as JSON, and no body for
+    `null`."""
     if body is None:
         return None
+    if type(body) is dict and KEY in body and (blob := read_blob(body)) is not None:
+        headers.setdefault("Content-Type", blob.type)
+        return BlobBody(blob)
     try:
         if isinstance(body, str):
             headers.setdefault("Content-Type", "text/plain; charset=utf-8")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 from typing import Any, Final
@@ -13,9 +13,12 @@ import aiohttp
 import msgspec
 from multidict import CIMultiDictProxy
 
+from detent.errors import TooLarge
 from detent.instant import SECOND, Instant
 from detent.run.outcomes import Done, Fail, Outcome, StepError
 from detent.steps.http.request import HttpRequest
+from detent.steps.payloads.blobs import Upload
+from detent.values.blob import Blob
 from detent.values.limits import (
     HEADER_BYTES_LIMIT,
     HEADER_COUNT_LIMIT,
@@ -96,7 +99,7 @@ class ReceivedAnswer(msgspec.Struct, frozen=True):
     """The final answer of a request as it arrived. Its parts are built when they are read.
 
     `raw` is its body, at most `limit` bytes of it. `remark` is for messages, and `wait` is how many seconds the server
-    asked for.
+    asked for. `blob` is a body that was too large and is stored as a blob.
     """
 
     request: HttpRequest
@@ -107,6 +110,7 @@ class ReceivedAnswer(msgspec.Struct, frozen=True):
     limit: int
     remark: str
     wait: float | None
+    blob: Blob | None = None
 
     def headers(self) -> dict[str, str]:
         """Return the headers that are stored, by their names in lower case."""
@@ -115,6 +119,8 @@ class ReceivedAnswer(msgspec.Struct, frozen=True):
     def stored(self) -> HttpAnswer:
         """Return what a step stores of the answer."""
         raw, headers = self.raw, self.headers()
+        if self.blob is not None:
+            return HttpAnswer(self.status, headers, msgspec.Raw(msgspec.json.encode(self.blob.document())))
         if not raw:
             return HttpAnswer(self.status, headers, None)
         if not self.is_cut and _acceptable_json(raw) is not _NOT_ACCEPTABLE:
@@ -132,16 +138,27 @@ class ReceivedAnswer(msgspec.Struct, frozen=True):
 
 
 async def read_answer(
-    request: HttpRequest, response: aiohttp.ClientResponse, limit: int, remark: str, wall: Callable[[], Instant]
+    request: HttpRequest,
+    response: aiohttp.ClientResponse,
+    limit: int,
+    remark: str,
+    wall: Callable[[], Instant],
+    save: BeginUpload | None = None,
 ) -> ReceivedAnswer:
-    """Read the answer, but no more of its body than `limit`. Close the connection if there is more."""
+    """Read the answer, but no more of its body than `limit`. If there is more, `save` it as a blob, or close the
+    connection. A body that is compressed although the request refuses that is not saved."""
     raw, is_cut = await _read_body(response, limit)
+    blob = None
+    if is_cut and save is not None and _inflater(response.headers.get("Content-Encoding", "")) is None:
+        blob = await _save(raw, response, save)
+        is_cut = blob is None
+    raw = raw[:limit]
     if is_cut:
         response.close()
     headers = response.headers
     asked = headers.get("Retry-After")
     wait = None if asked is None else retry_after(asked, wall())
-    return ReceivedAnswer(request, response.status, headers, raw, is_cut, limit, remark, wait)
+    return ReceivedAnswer(request, response.status, headers, raw, is_cut, limit, remark, wait, blob)
 
 
 def retry_after(value: str, now: Instant) -> float | None:
@@ -172,14 +189,32 @@ def outcome_of(answer: HttpAnswer, request: object, remark: str = "", wait: floa
     )
 
 
+BeginUpload = Callable[[str | None], Awaitable[Upload]]
+
+
+async def _save(begin: bytes, response: aiohttp.ClientResponse, save: BeginUpload) -> Blob | None:
+    """Return the blob of a body whose beginning was read. Return None if it is larger than a blob may be."""
+    upload = await save(response.headers.get("Content-Type"))
+    try:
+        await upload.write(begin)
+        while chunk := await response.content.readany():
+            await upload.write(chunk)
+        return await upload.finish()
+    except BaseException as error:
+        await upload.abort()
+        if isinstance(error, TooLarge):
+            return None
+        raise
+
+
 async def _read_body(response: aiohttp.ClientResponse, limit: int) -> tuple[bytes, bool]:
-    """Return the decoded body, up to the limit, and whether there was more."""
+    """Return the decoded body, or what was read when it exceeded the limit, and whether it did."""
     inflate = _inflater(response.headers.get("Content-Encoding", ""))
     kept = bytearray()
     while chunk := await response.content.readany():
         kept += chunk if inflate is None else inflate.feed(chunk, limit + 1 - len(kept))
         if len(kept) > limit:
-            return bytes(kept[:limit]), True
+            return bytes(kept), True
     if inflate is not None:
         inflate.finish()
     return bytes(kept), False

@@ -29,8 +29,17 @@ from detent.run.call import StepCall
 from detent.run.outcomes import Fail, Outcome, StepError
 from detent.steps.egress import EgressGuard, EgressPolicy, GuardedResolver, TenantEgress
 from detent.steps.errors import CredentialProblem, EgressDenied
-from detent.steps.http.request import FOLLOWING_METHODS, HttpRequest, InvalidHttpRequest, build_request
-from detent.steps.http.response import NO_ANSWER, BadAnswer, ReceivedAnswer, outcome_of, read_answer
+from detent.steps.http.blob_body import open_body
+from detent.steps.http.request import FOLLOWING_METHODS, BlobBody, HttpRequest, InvalidHttpRequest, build_request
+from detent.steps.http.response import (
+    NO_ANSWER,
+    BadAnswer,
+    BeginUpload,
+    ReceivedAnswer,
+    outcome_of,
+    read_answer,
+)
+from detent.steps.payloads.blobs import BlobPort
 from detent.steps.protocol import Needs
 from detent.tenants.registry import UNCONFINED, TenantRegistry
 from detent.values.limits import BODY_LIMIT
@@ -192,6 +201,8 @@ class HostDenied(Exception):
 
 
 MOST_REDIRECTS: Final = 5
+#: The `large` of a step whose large responses become blobs.
+LARGE_BLOB: Final = "blob"
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _PERMANENT: Final = frozenset({"egress_denied", "invalid_request", "secret_host"})
 
@@ -240,11 +251,13 @@ class HttpExecutor:
         wall: Callable[[], Instant] | None = None,
         resolver: AbstractResolver | None = None,
         tenants: TenantRegistry = UNCONFINED,
+        blobs: BlobPort | None = None,
     ) -> None:
         self._settings = settings or HttpSettings()
         self.wall = wall or SystemClock().wall
         self._sessions = SessionPool(TenantEgress(policy or EgressPolicy(), tenants), self._settings, resolver)
         self.authorizer: RequestAuthorizer | None = None
+        self.blobs = blobs or BlobPort()
 
     def needs(self, step: Step) -> Needs:
         return Needs.VIEW if "acting_user_headers" in step.config else Needs.NOTHING
@@ -267,7 +280,7 @@ class HttpExecutor:
                 credential = call.parameters.get("credential")
                 if credential is not None:
                     return await self._authorized(call, credential, request)
-                found = await self.exchange(request, tenant=call.tenant)
+                found = await self.exchange(request, tenant=call.tenant, save=self.saver(call))
                 return outcome_of(found.stored(), found.request, found.remark, found.wait)
         except CredentialProblem as problem:
             return problem.outcome
@@ -284,29 +297,41 @@ class HttpExecutor:
         """Return how many seconds an attempt may take."""
         return self._settings.default_timeout if call.timeout is None else call.timeout
 
+    def saver(self, call: StepCall) -> BeginUpload | None:
+        """Return what stores a response of a call that is too large, or None if the step has it truncated."""
+        if call.parameters.get("large") != LARGE_BLOB:
+            return None
+        return lambda type_: self.blobs.use().begin(call.tenant, type_)
+
     async def exchange(
-        self, request: HttpRequest, *, tenant: int, limit: int = BODY_LIMIT, auth: HopAuth | None = None
+        self,
+        request: HttpRequest,
+        *,
+        tenant: int,
+        limit: int = BODY_LIMIT,
+        auth: HopAuth | None = None,
+        save: BeginUpload | None = None,
     ) -> ReceivedAnswer:
         """Send a request of a tenant, follow its redirects, and return the final answer. Of its body at most `limit`
-        bytes are read. `auth` authenticates each hop."""
+        bytes are read, unless `save` stores a larger one. `auth` authenticates each hop."""
         with self._sessions.lease(tenant) as session:
             for _ in range(MOST_REDIRECTS):
-                response = await self._send(session, request, auth)
+                response = await self._send(session, request, auth, tenant)
                 try:
                     following = _following(request, response)
                     if not isinstance(following, HttpRequest):
-                        return await self._read(request, response, following, limit)
+                        return await self._read(request, response, following, limit, save)
                 finally:
                     response.release()
                 request = following
-            response = await self._send(session, request, auth)
+            response = await self._send(session, request, auth, tenant)
             try:
-                return await self._read(request, response, f" after {MOST_REDIRECTS} redirects", limit)
+                return await self._read(request, response, f" after {MOST_REDIRECTS} redirects", limit, save)
             finally:
                 response.release()
 
     async def _send(
-        self, session: GuardedSession, request: HttpRequest, auth: HopAuth | None
+        self, session: GuardedSession, request: HttpRequest, auth: HopAuth | None, tenant: int
     ) -> aiohttp.ClientResponse:
         if auth is not None:
             request = auth.authorize(request)
@@ -314,17 +339,26 @@ class HttpExecutor:
         if request.bound:
             _check_bound(request)
         session.guard.check_host(target.host, target.port)
+        headers, body = request.headers, request.body
+        data: Any = body
+        if isinstance(body, BlobBody):
+            headers, data = await open_body(self.blobs, tenant, headers, body)
         with session.guard.towards(target.host):
             return await session.client.request(
-                request.method, target.url, headers=request.headers, data=request.body, allow_redirects=False
+                request.method, target.url, headers=headers, data=data, allow_redirects=False
             )
 
     def _read(
-        self, request: HttpRequest, response: aiohttp.ClientResponse, remark: str, limit: int
+        self,
+        request: HttpRequest,
+        response: aiohttp.ClientResponse,
+        remark: str,
+        limit: int,
+        save: BeginUpload | None,
     ) -> Coroutine[Any, Any, ReceivedAnswer]:
         if response.status < 200:
             raise BadAnswer(f"the server switched protocols (status {response.status})")
-        return read_answer(request, response, limit, remark, self.wall)
+        return read_answer(request, response, limit, remark, self.wall, save)
 
 
 def _check_bound(request: HttpRequest) -> None:

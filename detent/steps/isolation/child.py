@@ -34,6 +34,7 @@ from detent.steps.errors import Permanent
 from detent.steps.http.client import ActionServices, GuardedHttp
 from detent.steps.isolation import frames
 from detent.steps.logs.attempt_log import LONGEST_LINE, current_log, hear_logging, level_name, share_of
+from detent.steps.payloads.blobs import MISSING_BLOB, TenantBlobs
 from detent.steps.results import outcome_of, outcome_of_error
 from detent.tenants.limits import INSTALLATION
 from detent.values.text import plain_text
@@ -209,6 +210,10 @@ class _Port:
 
     def connect(self, host: str, port: int, timeout: float) -> socket.socket:
         return self._services.connect(INSTALLATION, host, port, timeout)
+
+    def blobs(self) -> TenantBlobs:
+        message = "an isolated action has no store of blobs; read the blob in an action that is not isolated"
+        raise Permanent(message, code=MISSING_BLOB)
 
     def _send(self, kind: bytes, value: Any) -> None:
         self._channel.sendall(frames.frame(kind, msgspec.json.encode(value)))

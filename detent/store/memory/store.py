@@ -14,6 +14,7 @@ from detent.instant import micros
 from detent.run.journal import Entry
 from detent.store.heartbeat import Heartbeat, TaskHeartbeat
 from detent.store.memory.audit import MemoryAudit
+from detent.store.memory.blobs import MemoryBlobs
 from detent.store.memory.catalog import MemoryCatalog
 from detent.store.memory.credentials import MemoryCredentials
 from detent.store.memory.events import MemoryEvents
@@ -61,6 +62,7 @@ class MemoryStore(
     MemorySecrets,
     MemoryPeople,
     MemoryCredentials,
+    MemoryBlobs,
     MemoryTenants,
 ):
     """A store in this process. Its data is lost when the process ends."""

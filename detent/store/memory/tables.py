@@ -11,6 +11,7 @@ from detent.run.links import Reservation
 from detent.run.status import TERMINAL
 from detent.store.audit import AuditRow
 from detent.store.auth import STAMP, KeyRow
+from detent.store.blobs.rows import BlobRow, UploadRow, UseKey
 from detent.store.catalog_rows import NewAction, NewConnector
 from detent.store.events import EventRow
 from detent.store.identity.people import Handshake, PersonRow, SessionRow
@@ -138,6 +139,10 @@ class MemoryTables:
         self.open_sessions: dict[str, SessionRow] = {}
         self.handshakes: dict[str, Handshake] = {}
         self.credentials_by_name: dict[tuple[int, str], CredentialRow] = {}
+        self.blobs_by_id: dict[bytes, BlobRow] = {}
+        self.uploads: dict[bytes, UploadRow] = {}
+        self.chunks: dict[tuple[bytes, int], tuple[int, bytes]] = {}  # with their tenant
+        self.uses: dict[UseKey, tuple[int, int]] = {}  # tenant and time by holder and blob
         self.awaiting: dict[tuple[int, str, bytes], int] = {}  # runs by their credential, with the time of the note
 
     def new_stamp(self) -> None:

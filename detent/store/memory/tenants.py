@@ -103,6 +103,8 @@ class MemoryTenants(MemoryTables):
             (self.action_texts, lambda key, row: row.tenant),
             *((table, lambda key, row: row.tenant) for table in (self.persons, self.open_sessions, self.audit_rows)),
             (self.handshakes, lambda key, row: row.tenant),
+            *((table, lambda key, row: row.tenant) for table in (self.blobs_by_id, self.uploads)),
+            *((table, lambda key, row: row[0]) for table in (self.chunks, self.uses)),
             (self.entries, lambda key, row: tenant if key in runs else None),
             (self.results, lambda key, row: tenant if key[0] in runs else None),
             (self.layouts, lambda key, row: tenant if key in self.saved and _of(self.saved[key]) == tenant else None),

@@ -40,7 +40,7 @@ from detent.store.rows import Finding
 from detent.version import VERSION
 
 #: The revision this code needs: the newest migration of the kind `pre`.
-HEAD: Final = "0013"
+HEAD: Final = "0014"
 #: The revision of the first release of the code.
 FIRST: Final = "0001"
 #: The setting that stores the oldest revision of the code that may use the tables.

@@ -8,6 +8,7 @@ from detent.store.sql.access import SqlAccess
 from detent.store.sql.auth.audit import AuditVerbs
 from detent.store.sql.auth.keys import KeyVerbs
 from detent.store.sql.auth.people import PersonVerbs
+from detent.store.sql.blobs.verbs import BlobVerbs
 from detent.store.sql.catalog.verbs import CatalogVerbs
 from detent.store.sql.events.verbs import EventVerbs
 from detent.store.sql.letter_verbs import LetterVerbs
@@ -61,6 +62,7 @@ class SqlStore:
         credentials = CredentialVerbs(access)
         signatures = SignatureVerbs(access)
         tenants = TenantVerbs(access)
+        blobs = BlobVerbs(access)
 
         self.heartbeat = nodes.heartbeat
         self.register = nodes.register
@@ -289,6 +291,19 @@ class SqlStore:
         self.await_credential = credentials.await_credential
         self.awaiting_runs = credentials.awaiting_runs
         self.forget_awaiting = credentials.forget_awaiting
+
+        self.begin_upload = blobs.begin_upload
+        self.touch_upload = blobs.touch_upload
+        self.add_chunk = blobs.add_chunk
+        self.finish_upload = blobs.finish_upload
+        self.blob = blobs.blob
+        self.blobs = blobs.blobs
+        self.chunk = blobs.chunk
+        self.use_blobs = blobs.use_blobs
+        self.drop_uses = blobs.drop_uses
+        self.drop_blobs = blobs.drop_blobs
+        self.stale_uploads = blobs.stale_uploads
+        self.drop_upload = blobs.drop_upload
 
         self.signed_texts = signatures.signed_texts
         self.replace_text = signatures.replace_text

@@ -1,6 +1,7 @@
 /** The data of a run: what it was given, what came out, and the result of each step. */
 import { useQuery } from "@tanstack/react-query";
 import { stepQuery, wholeQuery } from "../api/run";
+import { BlobLinks } from "../parts/blob_links";
 import { JsonTree } from "../parts/json/tree";
 import { List } from "../parts/list/list";
 import { Empty, Failure, isLost, Waiting } from "../parts/states";
@@ -65,7 +66,12 @@ function Whole({ id, of }: { id: string; of: string }) {
   if (!data) return <Waiting what="The data are loading" />;
   const value: unknown = of === INPUT ? data.input : data.output;
   if (value === null || value === undefined) return <Empty title={of === INPUT ? "It was started without input" : "It has no output yet"} />;
-  return <JsonTree key={of} value={value} label={of === INPUT ? "Input of the run" : "Output of the run"} />;
+  return (
+    <>
+      <BlobLinks value={value} />
+      <JsonTree key={of} value={value} label={of === INPUT ? "Input of the run" : "Output of the run"} />
+    </>
+  );
 }
 
 function StepData({ id, step, look }: { id: string; step: string; look: Look }) {

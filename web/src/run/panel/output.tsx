@@ -1,6 +1,7 @@
 import { SquareTerminal } from "lucide-react";
 import type { CutValue, RunStep, StepDetail } from "../../api/run";
 import { bytes } from "../../look/numbers";
+import { BlobLinks } from "../../parts/blob_links";
 import { Button } from "../../parts/button";
 import { copyText } from "../../parts/copy";
 import { JsonTree } from "../../parts/json/tree";
@@ -23,6 +24,7 @@ export function Output({ detail, step, label }: { detail: StepDetail; step: RunS
   return (
     <>
       {detail.is_truncated && <p className={styles["note"]}>The response was larger than the limit: only its beginning was stored.</p>}
+      <BlobLinks value={output} />
       {isCut(output) ? (
         <Cut value={output} label={label} />
       ) : (

@@ -1,0 +1,56 @@
+"""Uses: which run or firing names which blob. They are durable before what names the blob."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from detent.errors import CommitUnknown, StoreBusy, StoreError
+from detent.observe import emit
+from detent.store.blobs.rows import BlobStore, UseKey
+from detent.store.rows import Flush
+from detent.values.blob import MARK, named_blobs
+
+#: Seconds between two attempts to write uses while the database does not answer.
+_PAUSE: Final = 0.2
+
+
+def uses_in(flush: Flush) -> dict[int, list[UseKey]]:
+    """Return the blobs that a flush names, with the runs that then name them, by tenant."""
+    found: dict[int, list[UseKey]] = {}
+    for start in flush.starts:
+        if MARK in start.input:
+            found.setdefault(start.tenant, []).extend((start.id, one) for one in named_blobs(start.input))
+    for entry in flush.entries:
+        if MARK in entry.data:
+            found.setdefault(entry.tenant, []).extend((entry.run, one) for one in named_blobs(entry.data))
+    for message in flush.messages:
+        if MARK in message.data:
+            found.setdefault(message.tenant, []).extend((message.run, one) for one in named_blobs(message.data))
+    return found
+
+
+class BlobUses:
+    """Writes the uses of a flush before the flush is sent."""
+
+    def __init__(self, store: BlobStore) -> None:
+        self._store = store
+
+    async def note(self, found: dict[int, list[UseKey]], may_wait: Callable[[], bool]) -> None:
+        """Write uses. While `may_wait`, wait for a database that does not answer; else the flush cannot be written
+        anyway."""
+        for tenant, uses in found.items():
+            while True:
+                if await self._is_noted(tenant, uses) or not may_wait():
+                    break
+                await asyncio.sleep(_PAUSE)
+
+    async def _is_noted(self, tenant: int, uses: Sequence[UseKey]) -> bool:
+        try:
+            await self._store.use_blobs(tenant, uses)
+        except (StoreBusy, CommitUnknown):
+            return False
+        except StoreError as error:  # a retry would not change it, and the flush is more than its blobs
+            emit("engine.error", where="uses of blobs", error=error.message)
+        return True

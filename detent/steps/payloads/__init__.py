@@ -1,0 +1,1 @@
+"""Large payloads as steps use them."""

@@ -1,0 +1,1 @@
+"""Large payloads in a store."""

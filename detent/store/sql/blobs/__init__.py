@@ -1,0 +1,1 @@
+"""Blobs on every SQL database: their tables and verbs."""

@@ -1,0 +1,215 @@
+"""Steps and blobs: what a step can read, send and save of a payload that is too large for the journal."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import pytest
+from aiohttp import web
+from obstore.store import MemoryStore
+
+from detent import action
+from detent.blobs.objects import ObjectPlace
+from detent.steps.action_context import ActionContext
+from detent.values.blob import Blob
+from detent.values.http_body import read_multipart
+from tests.api.conftest import POSTGRES_TOO
+from tests.api.server import Detent, serving
+
+REPORT = json.dumps({"kind": "report", "rows": [{"n": n, "text": "x" * 1000} for n in range(600)]}).encode()
+PICTURE = b"\x89PNG\x00\xff" * 100_000
+
+
+@action("blobs.count", title="Count the bytes")
+def count(context: ActionContext, file: dict[str, Any]) -> dict[str, Any]:
+    with context.open(file) as opened:
+        head = opened.read(8)
+        opened.seek(0, io.SEEK_END)
+        return {"head": head.hex(), "size": opened.tell()}
+
+
+@action("blobs.shout", title="Store a report again in capitals")
+async def shout(context: ActionContext, file: dict[str, Any]) -> dict[str, Any]:
+    async def upper() -> AsyncIterator[bytes]:
+        async for part in context.stream(file):
+            yield part.upper()
+
+    return {"made": await context.save_async(upper(), "text/plain")}
+
+
+@action("blobs.write", title="Store a file")
+def write(context: ActionContext, size: int) -> Blob:
+    content: BinaryIO = io.BytesIO(b"y" * size)
+    return context.save(content, "text/html")
+
+
+@dataclass
+class Files:
+    """A service that has a report and a picture, and takes what is sent."""
+
+    url: str = ""
+    taken: list[tuple[str, str, str]] = field(default_factory=list)
+
+    async def answer(self, request: web.Request) -> web.StreamResponse:
+        if request.path == "/report":
+            return web.Response(body=REPORT, content_type="application/json")
+        if request.path == "/picture":
+            return web.Response(body=PICTURE, content_type="image/png")
+        if request.path == "/form":
+            form = read_multipart(request.headers["Content-Type"], await request.read(), most_parts=9)
+            for name, value in form.items():
+                raw = value.encode() if isinstance(value, str) else base64.b64decode(value["base64"])
+                kind = "" if isinstance(value, str) else value["content_type"]
+                self.taken.append((name, kind, hashlib.sha256(raw).hexdigest()))
+        else:
+            assert request.content_length is not None
+            digest = hashlib.sha256(await request.read()).hexdigest()
+            self.taken.append((request.path, request.headers["Content-Type"], digest))
+        return web.json_response({"ok": True})
+
+
+@asynccontextmanager
+async def open_files() -> AsyncIterator[Files]:
+    files = Files()
+    app = web.Application(client_max_size=10**8)
+    app.router.add_route("*", "/{rest:.*}", files.answer)
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    files.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
+    yield files
+    await runner.cleanup()
+
+
+@pytest.fixture
+async def files() -> AsyncIterator[Files]:
+    async with open_files() as opened:
+        yield opened
+
+
+def digest(raw: bytes) -> str:
+    return hashlib.sha256(raw).hexdigest()
+
+
+def flow(url: str) -> str:
+    return f"""
+name: flow
+tasks:
+  report: {{url: "{url}/report", method: GET, large: blob}}
+  picture: {{url: "{url}/picture", method: GET, large: blob}}
+  wrong: {{needs: [report], if: "tasks.report.body.kind == 'letter'", action: core.echo}}
+  inside:
+    needs: [report]
+    if: tasks.report.body.rows[599].n == 599 && tasks.report.body.rows.length == 600
+    action: core.echo
+    with: {{kind: "{{{{tasks.report.body.kind}}}}", n: "{{{{tasks.report.body.rows[7].n}}}}"}}
+  post: {{needs: [picture], url: "{url}/put", method: PUT, body: "{{{{tasks.picture.body}}}}"}}
+  form:
+    needs: [picture, report]
+    url: "{url}/form"
+    parts: {{name: "Ada", picture: "{{{{tasks.picture.body}}}}", report: "{{{{tasks.report.body}}}}"}}
+  count: {{needs: [picture], action: blobs.count, with: {{file: "{{{{tasks.picture.body}}}}"}}}}
+  shout: {{needs: [report], action: blobs.shout, with: {{file: "{{{{tasks.report.body}}}}"}}}}
+  write: {{action: blobs.write, with: {{size: 700000}}}}
+output:
+  inside: "{{{{tasks.inside.output}}}}"
+  wrong: "{{{{tasks.wrong.status}}}}"
+  count: "{{{{tasks.count.output}}}}"
+  shout: "{{{{tasks.shout.output.made}}}}"
+  write: "{{{{tasks.write.output}}}}"
+"""
+
+
+@POSTGRES_TOO
+async def test_steps_read_send_and_save_blobs(detent: Detent, files: Files) -> None:
+    await detent.save(flow(files.url))
+    run = await detent.ended(await detent.start("flow", {}))
+    assert run["status"] == "completed", run
+    output = run["output"]
+    assert output["inside"] == {"kind": "report", "n": 7}
+    assert output["wrong"] == "skipped"
+    assert output["count"] == {"head": PICTURE[:8].hex(), "size": len(PICTURE)}
+    assert (output["shout"]["sha256"], output["shout"]["type"]) == (digest(REPORT.upper()), "text/plain")
+    assert (output["write"]["sha256"], output["write"]["size"]) == (digest(b"y" * 700_000), 700_000)
+    assert sorted(files.taken) == [
+        ("/put", "image/png", digest(PICTURE)),
+        ("name", "", digest(b"Ada")),
+        ("picture", "image/png", digest(PICTURE)),
+        ("report", "application/json", digest(REPORT)),
+    ]
+    listed = await detent.call("GET", f"/api/v1/blobs?run={run['id']}&limit=2")
+    assert len(listed.json["data"]) == 2
+    assert listed.json["next_cursor"]
+    async with detent.opened("GET", f"/api/v1/blobs/{output['write']['$blob']}", {}) as answer:
+        assert answer.content_type == "application/octet-stream", "a page of another system is never shown"
+
+
+async def test_a_large_response_is_truncated_unless_the_step_says_blob(api: Detent, files: Files) -> None:
+    await api.save(
+        f"""
+name: cut
+tasks:
+  get: {{url: "{files.url}/report", method: GET}}
+  read: {{needs: [get], action: core.echo, with: {{kind: "{{{{tasks.get.body.kind}}}}"}}}}
+"""
+    )
+    run = await api.ended(await api.start("cut", {}))
+    assert run["status"] == "failed"
+    assert "because the response from 'get' exceeded the 256KB limit and was truncated" in run["error"]
+    assert await api.app.store.blobs(1, limit=9) == []
+
+
+async def test_a_response_larger_than_a_blob_is_truncated_and_leaves_nothing(files: Files) -> None:
+    async with serving("memory://", max_blob=300 * 1024) as detent:
+        definition = f"""
+name: cut
+tasks:
+  get: {{url: "{files.url}/report", method: GET, large: blob}}
+  read: {{needs: [get], action: core.echo, with: {{kind: "{{{{tasks.get.body.kind}}}}"}}}}
+"""
+        await detent.save(definition)
+        run = await detent.ended(await detent.start("cut", {}))
+        assert "because the response from 'get' exceeded the 256KB limit and was truncated" in run["error"]
+        assert await detent.app.store.stale_uploads(before=2**60, limit=9) == []
+        sealed = definition.replace("large: blob", "large: blob, sensitive: true")
+        refused = await detent.call("POST", "/api/v1/workflows", data=sealed.replace("name: cut", "name: sealed"))
+        assert (refused.status, "sealed" in refused.text) == (400, True)
+
+
+async def test_a_path_into_a_blob_that_is_not_json_says_so(api: Detent, files: Files) -> None:
+    await api.save(
+        f"""
+name: odd
+tasks:
+  get: {{url: "{files.url}/picture", method: GET, large: blob}}
+  read: {{needs: [get], action: core.echo, with: {{kind: "{{{{tasks.get.body.kind}}}}"}}}}
+"""
+    )
+    run = await api.ended(await api.start("odd", {}))
+    assert "it is a blob of the type 'image/png', and only JSON can be read inside" in run["error"]
+
+
+@pytest.mark.parametrize("place", ["directory", "objects"])
+async def test_blobs_are_in_a_directory_or_in_an_object_store(place: str, tmp_path: Path, files: Files) -> None:
+    async with serving("memory://", blobs=f"directory:{tmp_path}/blobs") as detent:
+        if place == "objects":
+            detent.app.engine.blobs.add_place(ObjectPlace(MemoryStore()))
+        await detent.save(flow(files.url))
+        run = await detent.ended(await detent.start("flow", {}))
+        assert run["status"] == "completed", run
+        rows = await detent.app.store.blobs(1, limit=9)
+        assert {row.place for row in rows} == {place}
+        assert len(rows) == 4
+        kept = [path for path in (tmp_path / "blobs").rglob("*") if path.is_file()]
+        assert len(kept) == (4 if place == "directory" else 0)
+        written = run["output"]["write"]["$blob"]
+        async with detent.opened("GET", f"/api/v1/blobs/{written}", {"Range": "bytes=-3"}) as part:
+            assert (part.status, await part.read()) == (206, b"yyy")
