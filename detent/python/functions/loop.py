@@ -11,6 +11,7 @@ import asyncio
 import sys
 from collections import deque
 from collections.abc import Callable, Coroutine, Generator
+from contextlib import suppress
 from contextvars import Context
 from typing import Any, Final, NoReturn
 
@@ -48,7 +49,8 @@ class FunctionLoop(asyncio.AbstractEventLoop):
     """The event loop of one durable function.
 
     `now` is its time, in seconds. It calls `timer` for every timer that is set, and `called_off` for every timer that
-    is cancelled. Every other method of a loop raises NotInFunction, whose message names the alternative.
+    is cancelled. `owner` is the `Run` whose function runs here. Every other method of a loop raises NotInFunction,
+    whose message names the alternative.
     """
 
     def __init__(self, now: float, timer: Timer, called_off: Timer) -> None:
@@ -57,40 +59,54 @@ class FunctionLoop(asyncio.AbstractEventLoop):
         self._numbers = 0
         self.tasks: list[FunctionTask] = []
         self.is_closing = False
+        self.owner: Any = None
+        self._has_generators = False  # whether the function has started an async generator
 
     def run(self) -> None:
         """Run callbacks until the function waits for an operation. Raise DoesNotRest if it never does.
 
         This must not be called from within a task.
         """
-        queue = self._queue
-        if not queue:
+        if not self._queue:
             return
         outside, hooks = _running(), sys.get_asyncgen_hooks()
         _set_running(self)
-        sys.set_asyncgen_hooks(None, None)  # the engine's loop must not finish generators of the function
+        sys.set_asyncgen_hooks(self._note_generator, None)  # the engine's loop must not finish the function's generators
         try:
-            for _ in range(MOST_CALLBACKS):
-                if not queue:
-                    return
-                handle = queue.popleft()
-                if not handle.cancelled():
-                    try:
-                        handle._run()  # noqa: SLF001 - as every loop does
-                    except (SystemExit, KeyboardInterrupt):
-                        continue  # only the task that tried to exit the process has ended
+            self._run_queued()
         finally:
             _set_running(outside)
             sys.set_asyncgen_hooks(*hooks)
+
+    def _run_queued(self) -> None:
+        queue = self._queue
+        for _ in range(MOST_CALLBACKS):
+            if not queue:
+                return
+            handle = queue.popleft()
+            if not handle.cancelled():
+                try:
+                    handle._run()  # noqa: SLF001 - as every loop does
+                except (SystemExit, KeyboardInterrupt):
+                    continue  # only the task that tried to exit the process has ended
         raise DoesNotRest
 
+    def _note_generator(self, _: object) -> None:
+        self._has_generators = True
+
     def close(self) -> None:
-        """Close every coroutine. `finally` and `except` blocks run, but what they await never ends."""
+        """Close every coroutine. `finally` and `except` blocks run, but what they await never ends.
+
+        Closing a coroutine does not close the async generators that it iterates over. If the function has started any,
+        its tasks are cancelled first, as the end of an ordinary loop does.
+        """
         self.is_closing = True
         outside, hooks = _running(), sys.get_asyncgen_hooks()
         _set_running(self)
         sys.set_asyncgen_hooks(None, None)
         try:
+            if self._has_generators:
+                self._cancel_tasks()
             for task in self.tasks:
                 if not task.done():
                     _take_down(task)
@@ -100,6 +116,13 @@ class FunctionLoop(asyncio.AbstractEventLoop):
             self._queue.clear()
             self.tasks.clear()
             self._timer = self._called_off = _ignore  # drops the references to objects that have ended
+            self.owner = None
+
+    def _cancel_tasks(self) -> None:
+        for task in self.tasks:
+            task.cancel()
+        with suppress(DoesNotRest):
+            self._run_queued()
 
     def refuse(self, what: str) -> NoReturn:
         """Raise NotInFunction: the function itself did what only its steps may do."""
@@ -160,6 +183,9 @@ class FunctionLoop(asyncio.AbstractEventLoop):
         if len(self.tasks) > 1_000 and self._numbers % 1_000 == 0:
             self.tasks = [task for task in self.tasks if not task.done()]
         return task
+
+    def get_task_factory(self) -> None:
+        """Return None: only `create_task` makes tasks. Libraries ask before they start a group of tasks."""
 
     def call_exception_handler(self, context: dict[str, Any]) -> None:
         """Ignore errors that were never retrieved, so that a live function and its replay behave alike."""

@@ -261,9 +261,9 @@ class OperationLog:
 
     def close(self) -> None:
         """Close the function. From now on `left` is not called any more."""
+        self._left = _ignore
         self.loop.close()
         self.exit = None
-        self._left = _ignore
 
     # -- the record
 

@@ -28,6 +28,7 @@ from detent.python.flow import FlowControl, FlowVerbs
 from detent.python.functions.approval import OpenApproval, approval_ask
 from detent.python.functions.driver import FunctionDriver
 from detent.python.functions.errors import ContinueAsNew
+from detent.python.functions.loop import FunctionLoop
 from detent.python.functions.operations import Pending, StepWork
 from detent.python.functions.step import check_name, current_step, read_retry, step_function
 from detent.python.heroes import HeroRef
@@ -73,6 +74,7 @@ class Run(FlowVerbs):
         self.continued: ContinueAsNew | None = None
         self.bind: Bind = _bind_nothing
         self.unwanted: dict[int, Pending] = {}  # operations that were never awaited, by their number
+        driver.log.loop.owner = self
 
     # -- facts
 
@@ -368,6 +370,15 @@ class Run(FlowVerbs):
 async def _answer(status: int, headers: dict[str, str], body: Any) -> dict[str, Any]:
     """Return the answer of a run, which the journal stores."""
     return {"status": status, "headers": headers, "body": body}
+
+
+def current_run() -> Run | None:
+    """Return the run whose durable function calls this, or None: in a step, and outside of durable functions."""
+    loop = _running()
+    if type(loop) is not FunctionLoop:
+        return None
+    owner: Run | None = loop.owner
+    return owner
 
 
 def _bind_nothing(workflow: Any, *args: Any, **kwargs: Any) -> tuple[str, Any]:
