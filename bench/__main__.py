@@ -25,7 +25,7 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # what was started ends with us
     sizes = QUICK if options.quick else FULL
     if options.seconds:
-        sizes = replace(sizes, seconds=options.seconds)
+        sizes = replace(sizes, seconds=options.seconds, idle=options.seconds)
     console, begun = Console(width=None if sys.stdout.isatty() else WIDTH), time.time()
     facts = machine_facts() | {"at": begun, "sizes": str(sizes), "peer": None if options.no_peer else DBOS}
     with Stage(sizes, console, with_peer=not options.no_peer) as stage:
@@ -43,7 +43,7 @@ def _parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="make bench", description="Measure Detent beside its peer.")
     parser.add_argument("--only", type=works_of, default=list(WORKS), help=f"works, of {','.join(WORKS)}")
     parser.add_argument("--quick", action="store_true", help="small sizes and one round: a look, not a measurement")
-    parser.add_argument("--seconds", type=float, help="the length of one burst")
+    parser.add_argument("--seconds", type=float, help="the length of one burst, and of W0")
     parser.add_argument("--no-peer", action="store_true", help="Detent alone; nothing is installed")
     return parser.parse_args()
 

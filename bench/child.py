@@ -48,10 +48,14 @@ class Child:
         self.send(do, **given)
         return self.receive(patience)
 
-    def send(self, do: str, **given: Any) -> None:
-        assert self._process.stdin is not None
+    def ready(self) -> None:
+        """Wait until it is up."""
         if not self._is_ready:
             self._is_ready = bool(self.receive(START_PATIENCE))
+
+    def send(self, do: str, **given: Any) -> None:
+        assert self._process.stdin is not None
+        self.ready()
         try:
             self._process.stdin.write(json.dumps({"do": do, "given": given}).encode() + b"\n")
             self._process.stdin.flush()

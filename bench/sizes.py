@@ -23,6 +23,7 @@ class Sizes:
     finished: int = 1_000_000
     backlog: int = 4_000
     strolling: int = 200
+    idle: float = 120.0  # how long a node without work is watched
     kills: int = 3
 
 
@@ -37,4 +38,5 @@ QUICK = Sizes(
     asleep=20_000,
     finished=100_000,
     kills=1,
+    idle=10.0,
 )

@@ -33,7 +33,7 @@ class Stage:
         self.sizes, self.console, self.results = sizes, console, Results()
         self.server = server or PostgresServer()
         self._owns_server = server is None
-        self._with_peer = with_peer
+        self.with_peer = with_peer
         self._folder = Path(tempfile.mkdtemp(prefix="detent-bench-"))
         self._children: list[Child] = []
         self.databases: list[str] = []
@@ -119,7 +119,7 @@ class Stage:
 
     def peer(self) -> Child | None:
         """The peer, on a database of its own; null if it is not wanted."""
-        if not self._with_peer:
+        if not self.with_peer:
             return None
         if "peer" not in self._kept:
             self.say("", "starting the peer")
@@ -134,18 +134,23 @@ class Stage:
 
     def server_cpu(self) -> float:
         """CPU seconds that PostgreSQL has used so far."""
-        postmaster = psutil.Process(self.server.pid)
-        own = postmaster.cpu_times()
-        used = own.user + own.system + own.children_user + own.children_system
-        for process in postmaster.children():
-            try:
-                times = process.cpu_times()
-            except psutil.NoSuchProcess:
-                continue
-            used += times.user + times.system
-        return used
+        return server_cpu(self.server)
 
     # -- progress
 
     def say(self, work: str, text: str) -> None:
         self.console.print(f"[bold cyan]{work:<8}[/] {text}", highlight=False)
+
+
+def server_cpu(server: PostgresServer) -> float:
+    """CPU seconds that a PostgreSQL has used so far, its ended processes included."""
+    postmaster = psutil.Process(server.pid)
+    own = postmaster.cpu_times()
+    used = own.user + own.system + own.children_user + own.children_system
+    for process in postmaster.children():
+        try:
+            times = process.cpu_times()
+        except psutil.NoSuchProcess:
+            continue
+        used += times.user + times.system
+    return used

@@ -37,6 +37,7 @@ TINY = Sizes(
     finished=500,
     backlog=100,
     kills=0,
+    idle=0.5,
 )
 
 
@@ -66,6 +67,15 @@ def test_ten_steps_are_counted_once_on_both_stores_and_the_floor(stage: Stage) -
     assert all(one["steps"] > 0 for one in floors)
     latencies = [one for one in stage.results.figures if one["side"].startswith("latency")]
     assert all(0 < one["p50"] <= one["p99"] and 0 < one["in_commits"] < 1 for one in latencies)
+
+
+@pytest.mark.slow
+def test_an_idle_node_is_seen_to_renew_its_lease(stage: Stage) -> None:
+    WORKS["W0"](stage)
+    [facts] = stage.results.figures
+    assert facts["connections"] > 0
+    assert any("update lease" in text for text in facts["top"])
+    assert facts["statements"] >= sum(facts["top"].values()) - 0.1
 
 
 @pytest.mark.slow

@@ -16,6 +16,7 @@ from detent.testing import Response, crash_matrix
 
 FOLDER = Path(__file__).parents[2] / "examples" / "python"
 O1, LOST = {"order": {"id": "o1", "amount": 50}}, {"order": {"id": "lost-5", "amount": 20}}
+ASKED, APPROVED = {"question": "Money back for o1"}, {"support.approve.refund": {"approved": True}}
 LARGE = {"order": {"id": "o2", "amount": 500}}
 
 
@@ -58,6 +59,7 @@ PYTHON: dict[str, tuple[str, str, dict[str, Any], str, Callable[[], object] | No
     "mended printer": ("resuming_paused", "InvoiceWorkflow", {"input": [20, 1]}, "completed", mended),
     "report": ("execution_history", "ReportWorkflow", {}, "completed", None),
     "checkout": ("checkout", "checkout", {"input": O1}, "completed", None),
+    "agent": ("support_agent", "answer", {"input": ASKED, "answers": APPROVED}, "completed", None),
     "approved": ("checkout", "checkout", {"input": LARGE, "answers": {"approval": {"ok": True}}}, "completed", None),
     "too late": ("checkout", "checkout", {"input": LARGE, "answers": {"approval": TimeoutError}}, "completed", None),
     "undone": ("checkout", "checkout", {"input": LOST}, "completed", None),

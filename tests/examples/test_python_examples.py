@@ -34,6 +34,12 @@ SAYS = {
         "['o4 is refunded']",
         "['lost-5 is refunded']",
     ],
+    "support_agent": [
+        "✓ support.approve.refund",
+        "I asked for it: it is older than a year",
+        "✓ support.model#4",
+        "a colleague will call you",
+    ],
     "resuming_paused": ["the printer does not answer", "['20 EUR, please', '21 EUR, please', '22 EUR, please']"],
     "execution_history": [
         "collect 1: failed (reattempted)",

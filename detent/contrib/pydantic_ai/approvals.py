@@ -23,7 +23,7 @@ _EXPECTED: Final = '{"approved": true}, or {"approved": false, "reason": "..."}'
 
 
 @dataclass(frozen=True, slots=True)
-class Approval:
+class ApprovalOptions:
     """How long a person may take to approve the call of a tool. After `timeout` the call is denied."""
 
     timeout: Duration | None = None
@@ -34,14 +34,14 @@ class Approval:
 
 
 async def ask_for(
-    run: Run, agent: str, calls: Sequence[ToolCallPart], options: Approval
+    run: Run, agent: str, calls: Sequence[ToolCallPart], options: ApprovalOptions
 ) -> dict[str, ToolApproved | ToolDenied]:
     """Ask for the approval of these calls, all at once. Return the decision by the id of the call."""
     decisions = await asyncio.gather(*(_decision(run, agent, call, options) for call in calls))
     return {call.tool_call_id: decision for call, decision in zip(calls, decisions, strict=True)}
 
 
-async def _decision(run: Run, agent: str, call: ToolCallPart, options: Approval) -> ToolApproved | ToolDenied:
+async def _decision(run: Run, agent: str, call: ToolCallPart, options: ApprovalOptions) -> ToolApproved | ToolDenied:
     """Wait for the decision about one call. This is the only place that knows how a run asks a person."""
     try:
         answer = await run.wait(valid_name(f"{agent}.approve.{call.tool_name}"), timeout=options.timeout)

@@ -21,7 +21,7 @@ from pydantic_ai.models import Model
 from pydantic_ai.run import AgentRunResult
 from pydantic_ai.tools import AgentDepsT, DeferredToolRequests, DeferredToolResults, RunContext
 
-from detent.contrib.pydantic_ai.approvals import Approval, ask_for
+from detent.contrib.pydantic_ai.approvals import ApprovalOptions, ask_for
 from detent.contrib.pydantic_ai.steps import METADATA, StepBackend, StepOptions, build_options
 from detent.python.functions import Run
 from detent.python.functions.run import current_run
@@ -31,7 +31,7 @@ from detent.steps.errors import Unserialisable
 MODEL: Final = StepOptions(retry=3, timeout="10m")
 TOOLS: Final = StepOptions()
 MCP: Final = StepOptions(timeout="2m")
-APPROVAL: Final = Approval()
+APPROVAL: Final = ApprovalOptions()
 
 #: How many agents each run has called, for the ids of their conversations.
 _calls: Final[WeakKeyDictionary[Run, int]] = WeakKeyDictionary()
@@ -40,10 +40,10 @@ _calls: Final[WeakKeyDictionary[Run, int]] = WeakKeyDictionary()
 class DetentDurability(BaseDurabilityCapability[AgentDepsT]):
     """Makes model requests, tool calls and MCP calls of an agent steps of the durable function that calls it.
 
-    `model`, `tools` and `mcp` are the options of those steps; the metadata of a tool overrides them. `approval` is how a
-    person approves the tools that need it, or None to get them as the output of the agent. `models` has further models, by
-    the id that `agent.run(model=...)` gets. `event_stream_handler` gets the events of a model request while its step runs.
-    `name` is the agent's name in the names of steps, by default its own.
+    `model`, `tools` and `mcp` are the options of those steps; the metadata of a tool overrides them. `approval` is how
+    a person approves the tools that need it, or None to get them as the output of the agent. `models` has further
+    models, by the id that `agent.run(model=...)` gets. `event_stream_handler` gets the events of a model request while
+    its step runs. `name` is the agent's name in the names of steps, by default its own.
     """
 
     engine_spec = DurabilityEngineSpec(
@@ -69,7 +69,7 @@ class DetentDurability(BaseDurabilityCapability[AgentDepsT]):
         model: StepOptions = MODEL,
         tools: StepOptions = TOOLS,
         mcp: StepOptions = MCP,
-        approval: Approval | None = APPROVAL,
+        approval: ApprovalOptions | None = APPROVAL,
         models: Mapping[str, Model] | None = None,
         event_stream_handler: EventStreamHandler[AgentDepsT] | None = None,
         name: str | None = None,
@@ -117,9 +117,7 @@ class DetentDurability(BaseDurabilityCapability[AgentDepsT]):
         run = current_run()
         if run is None or self._approval is None or not requests.approvals:
             return None
-        return requests.build_results(
-            approvals=dict(await ask_for(run, self.name, requests.approvals, self._approval))
-        )
+        return requests.build_results(approvals=dict(await ask_for(run, self.name, requests.approvals, self._approval)))
 
 
 def _time_of_loop() -> datetime:

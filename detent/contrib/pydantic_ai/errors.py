@@ -26,7 +26,7 @@ class MessagesTooLarge(ValueError):
 
     def __init__(self, count: int, size: int) -> None:
         super().__init__(
-            f"{count:,} messages take {size:,} bytes, more than {INPUT_LIMIT // 1024} KB, the limit of a run's input and "
-            "output: keep the newest ones, let the agent summarise the older ones, or store them in your own database in "
-            "a step and pass their key"
+            f"{count:,} messages take {size:,} bytes, more than {INPUT_LIMIT // 1024} KB, the limit of a run's input "
+            "and output: keep the newest ones, let the agent summarise the older ones, or store them in your own "
+            "database in a step and pass their key"
         )

@@ -1,8 +1,8 @@
 """Runs an operation of an agent as a step of the durable function that called it.
 
-Pydantic AI names each operation by a typed id: a model request, a tool call, the discovery of an MCP server's tools. The
-name of its step is made of the agent's name and that id, and the journal counts the steps of one name. The function runs
-on its own loop, so the order of these calls is the same in a replay, also of tools that are called in parallel.
+Pydantic AI names each operation by a typed id: a model request, a tool call, the discovery of an MCP server's tools.
+The name of its step is made of the agent's name and that id, and the journal counts the steps of one name. The function
+runs on its own loop, so the order of these calls is the same in a replay, also of tools that are called in parallel.
 
 Only results are stored, as JSON that pydantic validates when it reads them. The messages that a request sends are not:
 a replay makes them again from the results.
@@ -56,6 +56,8 @@ TOO_LARGE: Final = "output_too_large"
 LONGEST_NAME: Final = 64
 _NOT_IN_NAMES: Final = re.compile(r"[^A-Za-z0-9_.-]")
 _DIGEST: Final = 8
+#: Answers below 500 after which the same request may succeed: timeout, conflict, too early, too many requests.
+_TEMPORARY: Final = frozenset({408, 409, 425, 429})
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,9 @@ def build_options(*, model: StepOptions, tools: StepOptions, mcp: StepOptions) -
             return model
         options = mcp if operation.toolset_kind == "mcp" else tools
         metadata = tool.tool_def.metadata if isinstance(tool, ToolsetTool) else None
-        return options if metadata is None or METADATA not in metadata else _own_options(name, metadata[METADATA], options)
+        return (
+            options if metadata is None or METADATA not in metadata else _own_options(name, metadata[METADATA], options)
+        )
 
     return OperationOptions(model=model, event=StepOptions(), capability=tools, tool=tools, resolve_tool=of_tool)
 
@@ -97,15 +101,16 @@ def _own_options(tool: str, given: object, default: StepOptions) -> StepOptions 
     if isinstance(given, Mapping) and set(given) <= {"retry", "timeout"}:
         return StepOptions(**{"retry": default.retry, "timeout": default.timeout, **given})
     raise UserError(
-        f"the metadata {METADATA!r} of the tool {tool!r} is {given!r}: write {{'retry': 3, 'timeout': '30s'}}, or False for"
-        " a tool that only computes, which then runs in the function itself"
+        f"the metadata {METADATA!r} of the tool {tool!r} is {given!r}: write {{'retry': 3, 'timeout': '30s'}}, or "
+        "False for a tool that only computes, which then runs in the function itself"
     )
 
 
 class StepNames(DurableOperationNamer):
     """The names of steps: `support.model`, `support.tool.refund`, `support.mcp.github.call.search`.
 
-    They are stored in journals. A name that has other characters than a step may have, or is too long, ends with a digest.
+    They are stored in journals. A name that has other characters than a step may have, or is too long, ends with a
+    digest.
     """
 
     def __init__(self, agent: str) -> None:
@@ -189,9 +194,9 @@ class StepBackend(CallableOperationBackend[StepOptions]):
 
     def _refuse_stream(self) -> NoReturn:
         raise UserError(
-            f"agent {self._agent!r} cannot stream to a durable function, because a replay would repeat what the function "
-            "does with the events: use `await agent.run(...)`, and give DetentDurability an `event_stream_handler`, which "
-            "gets the events of a model request while its step runs"
+            f"agent {self._agent!r} cannot stream to a durable function, because a replay would repeat what the "
+            "function does with the events: use `await agent.run(...)`, and give DetentDurability an "
+            "`event_stream_handler`, which gets the events of a model request while its step runs"
         )
 
 
@@ -202,7 +207,10 @@ async def _perform(body: Callable[[], Awaitable[Any]]) -> Any:
     except (UserError, ModelRequestRejectedError, ModelQuotaExceededError) as error:
         raise Permanent(f"{type(error).__name__}: {error}", code=_code(error)) from error
     except ModelHTTPError as error:
-        raise RetryLater(_retry_after(error), f"{type(error).__name__}: {error}", code=_code(error)) from error
+        message = f"{type(error).__name__}: {error}"
+        if error.status_code < 500 and error.status_code not in _TEMPORARY:
+            raise Permanent(message, code=_code(error)) from error
+        raise RetryLater(_retry_after(error), message, code=_code(error)) from error
 
 
 def _code(error: Exception) -> str:

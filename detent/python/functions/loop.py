@@ -71,7 +71,9 @@ class FunctionLoop(asyncio.AbstractEventLoop):
             return
         outside, hooks = _running(), sys.get_asyncgen_hooks()
         _set_running(self)
-        sys.set_asyncgen_hooks(self._note_generator, None)  # the engine's loop must not finish the function's generators
+        sys.set_asyncgen_hooks(
+            self._note_generator, None
+        )  # the engine's loop must not finish the function's generators
         try:
             self._run_queued()
         finally:

@@ -1,0 +1,1 @@
+"""Detent inside frameworks and libraries that have no folder of their own."""
