@@ -106,11 +106,12 @@ def _statements(sides: list[Side], seconds: float) -> list[Counter[str]]:
     begins = [len(side.server.log()) for side in sides]
     time.sleep(seconds)
     logs = [side.server.log()[begin:] for side, begin in zip(sides, begins, strict=True)]
-    return [Counter(_shown(text) for text in _STATEMENT.findall(log)) for log in logs]
+    return [count_statements(log) for log in logs]
 
 
-def _shown(statement: str) -> str:
-    return _REMARK.sub(" ", statement).strip()[:LONGEST]
+def count_statements(log: str) -> Counter[str]:
+    """Count the statements of a log that the database executed, by their first words without remarks."""
+    return Counter(_REMARK.sub(" ", text).strip()[:LONGEST] for text in _STATEMENT.findall(log))
 
 
 def _write(stage: Stage, seconds: float, found: list[dict[str, Any]]) -> None:

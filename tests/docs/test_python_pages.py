@@ -22,6 +22,7 @@ PROGRAMS = [page for page in sorted(DOCS.glob("*.md")) if any(block.language == 
 
 def test_there_are_such_pages() -> None:
     assert {page.stem for page in PROGRAMS} >= {
+        "agents",
         "durable-functions",
         "heroes",
         "python-workflows",

@@ -35,6 +35,10 @@ def mended() -> None:
     load("resuming_paused").BROKEN["printer"] = False
 
 
+def unchanged() -> None:
+    """Put nothing back: the example keeps nothing between two runs."""
+
+
 #: The example and its workflow, what it is started with, how it ends, and what is put back before each life.
 PYTHON: dict[str, tuple[str, str, dict[str, Any], str, Callable[[], object] | None]] = {
     "signup": ("basic_usage", "SignupWorkflow", {"hero": ("User", 1)}, "completed", None),
@@ -59,7 +63,7 @@ PYTHON: dict[str, tuple[str, str, dict[str, Any], str, Callable[[], object] | No
     "mended printer": ("resuming_paused", "InvoiceWorkflow", {"input": [20, 1]}, "completed", mended),
     "report": ("execution_history", "ReportWorkflow", {}, "completed", None),
     "checkout": ("checkout", "checkout", {"input": O1}, "completed", None),
-    "agent": ("support_agent", "answer", {"input": ASKED, "answers": APPROVED}, "completed", None),
+    "agent": ("support_agent", "answer", {"input": ASKED, "answers": APPROVED}, "completed", unchanged),
     "approved": ("checkout", "checkout", {"input": LARGE, "answers": {"approval": {"ok": True}}}, "completed", None),
     "too late": ("checkout", "checkout", {"input": LARGE, "answers": {"approval": TimeoutError}}, "completed", None),
     "undone": ("checkout", "checkout", {"input": LOST}, "completed", None),
