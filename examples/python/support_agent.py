@@ -16,7 +16,7 @@ from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCall
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from detent import Run, workflow
-from detent.contrib.pydantic_ai import ApprovalOptions, DetentDurability, StepOptions
+from detent.contrib.pydantic_ai import AgentStep, ApprovalOptions, DetentDurability
 from detent.testing import speedrun_async
 
 BUDGET = UsageLimits(request_limit=4, tool_calls_limit=6)
@@ -37,7 +37,7 @@ agent = Agent(
     FunctionModel(scripted),
     name="support",
     instructions="Help the customer. Refund an order only after you have looked it up.",
-    capabilities=[DetentDurability(model=StepOptions(retry=5, timeout="2m"), approval=ApprovalOptions(timeout="3d"))],
+    capabilities=[DetentDurability(model=AgentStep(retry=5, timeout="2m"), approval=ApprovalOptions(timeout="3d"))],
 )
 
 

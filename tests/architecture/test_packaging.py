@@ -22,7 +22,7 @@ from tests.web.browser import build
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 SOURCES = measure.read_sources(ROOT, "detent")
-PACKAGE_OF = {"argon2": "argon2-cffi", "jwt": "pyjwt", "yaml": "pyyaml"}
+PACKAGE_OF = {"argon2": "argon2-cffi", "jwt": "pyjwt", "pydantic_ai": "pydantic-ai-slim", "yaml": "pyyaml"}
 #: What the code imports only for those who have it anyway.
 BROUGHT = {"django"}
 DATA = {".sql", ".yaml", ".html", ".typed"}
@@ -65,9 +65,10 @@ def test_every_package_the_product_declares_is_imported() -> None:
 
 @pytest.mark.parametrize(("lock", "dev"), [("requirements.lock", False), ("requirements-dev.lock", True)])
 def test_a_lock_pins_everything_the_project_asks_for(lock: str, dev: bool) -> None:
-    """What users need to test their workflows comes with the packages of development alone."""
-    for_tests = set() if dev else {package(line) for line in PROJECT["project"]["optional-dependencies"]["testing"]}
-    assert wanted(dev=dev) - for_tests - set(pins(lock)) == set()
+    """What users need to test their workflows or to write agents comes with the packages of development alone."""
+    extras = PROJECT["project"]["optional-dependencies"]
+    for_some = set() if dev else {package(line) for name in ("testing", "pydantic-ai") for line in extras[name]}
+    assert wanted(dev=dev) - for_some - set(pins(lock)) == set()
 
 
 def test_both_locks_agree_on_every_version() -> None:

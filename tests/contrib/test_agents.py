@@ -18,11 +18,11 @@ from pydantic_ai.toolsets import DynamicToolset, FunctionToolset
 
 from detent import Run, StepFailed, workflow
 from detent.contrib.pydantic_ai import (
+    AgentStep,
     ApprovalOptions,
     DetentDurability,
     MessagesTooLarge,
     ResultTooLarge,
-    StepOptions,
     dump_messages,
     load_messages,
 )
@@ -426,7 +426,7 @@ async def test_outside_of_a_durable_function_the_agent_is_an_ordinary_one() -> N
 
 def test_wrong_options_are_refused_when_they_are_written_or_used() -> None:
     with pytest.raises(InvalidInput, match="retry must be"):
-        StepOptions(retry=-1)
+        AgentStep(retry=-1)
     with pytest.raises(InvalidInput):
         ApprovalOptions(timeout=0)
     agent = Agent(TestModel(), name="odd", capabilities=[DetentDurability()])

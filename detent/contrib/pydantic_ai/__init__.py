@@ -9,8 +9,8 @@
 Model requests, tool calls and MCP calls become steps of the function that calls the agent. So a crash repeats only what
 was not committed. Outside of a durable function the agent works as if the capability were not there.
 
-`durability.py` is the capability, `steps.py` runs an operation of the agent as a step, `approvals.py` asks a person
-before a tool runs, and `messages.py` stores the messages of a conversation.
+`durability.py` is the capability, `steps.py` runs an operation of the agent as a step, and `approvals.py` asks a person
+before a tool runs.
 """
 
 try:
@@ -21,17 +21,16 @@ except ModuleNotFoundError as error:
     ) from None
 
 from detent.contrib.pydantic_ai.approvals import ApprovalOptions
-from detent.contrib.pydantic_ai.durability import DetentDurability
+from detent.contrib.pydantic_ai.durability import DetentDurability, dump_messages, load_messages
 from detent.contrib.pydantic_ai.errors import MessagesTooLarge, ResultTooLarge
-from detent.contrib.pydantic_ai.messages import dump_messages, load_messages
-from detent.contrib.pydantic_ai.steps import StepOptions
+from detent.contrib.pydantic_ai.steps import AgentStep
 
 __all__ = [
+    "AgentStep",
     "ApprovalOptions",
     "DetentDurability",
     "MessagesTooLarge",
     "ResultTooLarge",
-    "StepOptions",
     "dump_messages",
     "load_messages",
 ]

@@ -1,13 +1,14 @@
-"""The capability that makes an agent durable inside durable functions."""
+"""The capability that makes an agent durable inside durable functions, and the messages of its conversations."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
+import msgspec
 from pydantic_ai.agent import EventStreamHandler
 from pydantic_ai.capabilities.abstract import WrapRunHandler
 from pydantic_ai.durable_exec import (
@@ -17,20 +18,23 @@ from pydantic_ai.durable_exec import (
     conversation_id_from_run_id,
 )
 from pydantic_ai.durable_exec._utils import disable_threads
+from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter
 from pydantic_ai.models import Model
 from pydantic_ai.run import AgentRunResult
 from pydantic_ai.tools import AgentDepsT, DeferredToolRequests, DeferredToolResults, RunContext
 
 from detent.contrib.pydantic_ai.approvals import ApprovalOptions, ask_for
-from detent.contrib.pydantic_ai.steps import METADATA, StepBackend, StepOptions, build_options
+from detent.contrib.pydantic_ai.errors import MessagesTooLarge
+from detent.contrib.pydantic_ai.steps import METADATA, AgentStep, StepBackend, build_options
 from detent.python.functions import Run
 from detent.python.functions.run import current_run
 from detent.steps.errors import Unserialisable
+from detent.values.limits import INPUT_LIMIT
 
 #: A model's answer may take minutes, and requests fail for a moment. Tools may have effects, so they are not repeated.
-MODEL: Final = StepOptions(retry=3, timeout="10m")
-TOOLS: Final = StepOptions()
-MCP: Final = StepOptions(timeout="2m")
+MODEL: Final = AgentStep(retry=3, timeout="10m")
+TOOLS: Final = AgentStep()
+MCP: Final = AgentStep(timeout="2m")
 APPROVAL: Final = ApprovalOptions()
 
 #: How many agents each run has called, for the ids of their conversations.
@@ -66,9 +70,9 @@ class DetentDurability(BaseDurabilityCapability[AgentDepsT]):
     def __init__(
         self,
         *,
-        model: StepOptions = MODEL,
-        tools: StepOptions = TOOLS,
-        mcp: StepOptions = MCP,
+        model: AgentStep = MODEL,
+        tools: AgentStep = TOOLS,
+        mcp: AgentStep = MCP,
         approval: ApprovalOptions | None = APPROVAL,
         models: Mapping[str, Model] | None = None,
         event_stream_handler: EventStreamHandler[AgentDepsT] | None = None,
@@ -123,3 +127,20 @@ class DetentDurability(BaseDurabilityCapability[AgentDepsT]):
 def _time_of_loop() -> datetime:
     """Return the time of the function's loop: that of the last result it has seen, the same in a replay."""
     return datetime.fromtimestamp(asyncio.get_running_loop().time(), UTC)
+
+
+# The messages of a conversation as JSON, for the input or the output of a run.
+
+
+def dump_messages(messages: Sequence[ModelMessage]) -> list[Any]:
+    """Return the messages as JSON values. Raise MessagesTooLarge if a run cannot store them."""
+    found: list[Any] = ModelMessagesTypeAdapter.dump_python(list(messages), mode="json")
+    size = len(msgspec.json.encode(found))
+    if size > INPUT_LIMIT:
+        raise MessagesTooLarge(len(found), size)
+    return found
+
+
+def load_messages(values: Sequence[Any]) -> list[ModelMessage]:
+    """Return the messages that `dump_messages` wrote. Raise pydantic's ValidationError if they are something else."""
+    return ModelMessagesTypeAdapter.validate_python(list(values))

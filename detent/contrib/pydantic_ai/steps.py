@@ -61,7 +61,7 @@ _TEMPORARY: Final = frozenset({408, 409, 425, 429})
 
 
 @dataclass(frozen=True, slots=True)
-class StepOptions:
+class AgentStep:
     """How an operation of an agent runs as a step.
 
     `retry` is the number of retries after an error, or a `Retry`. `timeout` limits one attempt.
@@ -76,13 +76,13 @@ class StepOptions:
             in_seconds(self.timeout, zero=False)
 
 
-OperationOptions = RoleBasedOperationConfig[StepOptions]
+OperationOptions = RoleBasedOperationConfig[AgentStep]
 
 
-def build_options(*, model: StepOptions, tools: StepOptions, mcp: StepOptions) -> OperationOptions:
+def build_options(*, model: AgentStep, tools: AgentStep, mcp: AgentStep) -> OperationOptions:
     """Return the options of every operation. Discovering tools is as safe to repeat as a model request."""
 
-    def of_tool(operation: DurableOperationId, tool: object | None, name: str) -> StepOptions | Literal[False]:
+    def of_tool(operation: DurableOperationId, tool: object | None, name: str) -> AgentStep | Literal[False]:
         if not isinstance(operation, ToolsetCallToolId):
             return model
         options = mcp if operation.toolset_kind == "mcp" else tools
@@ -91,15 +91,15 @@ def build_options(*, model: StepOptions, tools: StepOptions, mcp: StepOptions) -
             options if metadata is None or METADATA not in metadata else _own_options(name, metadata[METADATA], options)
         )
 
-    return OperationOptions(model=model, event=StepOptions(), capability=tools, tool=tools, resolve_tool=of_tool)
+    return OperationOptions(model=model, event=AgentStep(), capability=tools, tool=tools, resolve_tool=of_tool)
 
 
-def _own_options(tool: str, given: object, default: StepOptions) -> StepOptions | Literal[False]:
+def _own_options(tool: str, given: object, default: AgentStep) -> AgentStep | Literal[False]:
     """Return the options that a tool's metadata has. Raise UserError if they are not valid."""
-    if given is False or isinstance(given, StepOptions):
+    if given is False or isinstance(given, AgentStep):
         return given
     if isinstance(given, Mapping) and set(given) <= {"retry", "timeout"}:
-        return StepOptions(**{"retry": default.retry, "timeout": default.timeout, **given})
+        return AgentStep(**{"retry": default.retry, "timeout": default.timeout, **given})
     raise UserError(
         f"the metadata {METADATA!r} of the tool {tool!r} is {given!r}: write {{'retry': 3, 'timeout': '30s'}}, or "
         "False for a tool that only computes, which then runs in the function itself"
@@ -164,7 +164,7 @@ def valid_name(text: str) -> str:
     return f"{_NOT_IN_NAMES.sub('_', name)[: LONGEST_NAME - _DIGEST - 1]}-{digest}"
 
 
-class StepBackend(CallableOperationBackend[StepOptions]):
+class StepBackend(CallableOperationBackend[AgentStep]):
     """Runs operations of one agent as steps. `streams` says whether the agent has a handler for live events."""
 
     def __init__(self, agent: str, options: OperationOptions, *, streams: bool) -> None:
@@ -179,7 +179,7 @@ class StepBackend(CallableOperationBackend[StepOptions]):
         name: str,
         body: Callable[[], Awaitable[object]],
         cache_key: tuple[object, ...],
-        config: StepOptions,
+        config: AgentStep,
     ) -> object:
         if isinstance(operation_id, ModelRequestId) and operation_id.streaming and not self._streams:
             self._refuse_stream()
