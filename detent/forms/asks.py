@@ -39,7 +39,8 @@ APPROVAL_FIELDS: Final = ("title", "text", "data", "form", "timeout", *_APPROVAL
 
 def read_wait_ask(fields: Fields) -> tuple[dict[str, Any], list[Read]]:
     """Read what a wait for a webhook asks. It is empty if the wait accepts anything and has no page of its own."""
-    ask, reads = _read_shown(fields)
+    ask = _read_shown(fields)
+    reads = _read_templates(fields, ask)
     schema = _read_schema(fields, "schema")
     if schema is not None and "schema" in ask:
         fields.problems.add(fields.at("schema"), "a form is checked by its own schema; write one of form and schema")
@@ -59,12 +60,17 @@ def read_wait_ask(fields: Fields) -> tuple[dict[str, Any], list[Read]]:
 
 def read_approval(fields: Fields) -> tuple[dict[str, Any], list[Read]]:
     """Read the config of an approval, and what its templates read."""
+    config = read_approval_values(fields)
+    return config, _read_templates(fields, config[ASK])
+
+
+def read_approval_values(fields: Fields) -> dict[str, Any]:
+    """Read the config of an approval whose texts and data are values: braces in them are not templates."""
     fields.refuse_unknown(APPROVAL_FIELDS)
-    shown_, reads = _read_shown(fields)
     if fields.get("title") is None:
         fields.problems.add(fields.at("title"), "is missing: one line that says what is to be approved")
-    ask: dict[str, Any] = {"is_approval": True, **shown_}
-    ask["assignees"] = _read_people(fields, "assignees", reads)
+    ask: dict[str, Any] = {"is_approval": True, **_read_shown(fields)}
+    ask["assignees"] = _read_people(fields, "assignees")
     quorum = fields.integer("quorum", least=1, most=MOST_QUORUM)
     if quorum is not None and quorum > 1:
         ask["quorum"] = quorum
@@ -77,33 +83,41 @@ def read_approval(fields: Fields) -> tuple[dict[str, Any], list[Read]]:
         if quorum is not None and quorum > 1:
             message = "a link does not say who decides, so it cannot count several people; leave quorum or by_link out"
             fields.problems.add(fields.at("by_link"), message)
-    _read_reminders(fields, ask, reads)
+    _read_reminders(fields, ask)
     timeout = fields.duration("timeout", unit=SECONDS, zero=False)
     _read_on_timeout(fields, ask, timeout)
-    config = {"timeout": timeout, "early": "reject", ASK: {name: value for name, value in ask.items() if value != []}}
-    return config, reads
+    return {"timeout": timeout, "early": "reject", ASK: {name: value for name, value in ask.items() if value != []}}
 
 
-def _read_shown(fields: Fields) -> tuple[dict[str, Any], list[Read]]:
-    ask: dict[str, Any] = {}
+def _read_templates(fields: Fields, ask: Mapping[str, Any]) -> list[Read]:
+    """Return what the templates of an ask read."""
     reads: list[Read] = []
+    for name in ("title", "text", "data", "assignees"):
+        if name in ask:
+            reads += template_reads(ask[name], fields.at(name), fields.problems)
+    if "to" in ask:
+        reads += template_reads(ask["to"], f"{fields.at('escalate')}.to", fields.problems)
+    return reads
+
+
+def _read_shown(fields: Fields) -> dict[str, Any]:
+    ask: dict[str, Any] = {}
     for name, most in (("title", LONGEST_TITLE), ("text", LONGEST_TEXT)):
         text = fields.text(name, most=most, lines=name == "text")
         if text is not None:
             ask[name] = text
     if fields.get("data") is not None:
         ask["data"] = fields.get("data")
-        if len(json.dumps(ask["data"], ensure_ascii=False, default=str).encode()) > LARGEST_ASK:
+        shown = json.dumps(ask["data"], ensure_ascii=False, default=str)
+        if len(shown.encode("utf-8", "surrogatepass")) > LARGEST_ASK:
             fields.problems.add(fields.at("data"), f"has more than {LARGEST_ASK} bytes")
-    for name, value in ask.items():
-        reads += template_reads(value, fields.at(name), fields.problems)
     form = _read_schema(fields, "form")
     if form is not None:
         ask |= {"schema": form, "is_form": True}
         if form.get("type") != "object" or not isinstance(form.get("properties"), dict):
             message = "a form is a JSON Schema of an object: {type: object, properties: {reason: {type: string}}}"
             fields.problems.add(fields.at("form"), message)
-    return ask, reads
+    return ask
 
 
 def _read_schema(fields: Fields, name: str) -> dict[str, Any] | None:
@@ -153,7 +167,7 @@ def _read_buttons(fields: Fields, schema: Mapping[str, Any] | None) -> list[dict
     return found
 
 
-def _read_people(fields: Fields, name: str, reads: list[Read]) -> list[str]:
+def _read_people(fields: Fields, name: str) -> list[str]:
     """Read a person, or a list of people: an id, an e-mail address, `role:NAME`, or a template."""
     value = fields.get(name)
     if value is None:
@@ -164,11 +178,10 @@ def _read_people(fields: Fields, name: str, reads: list[Read]) -> list[str]:
         return []
     if len(people) > MOST_ASSIGNEES:
         fields.problems.add(fields.at(name), f"has {len(people)} people; at most {MOST_ASSIGNEES} are allowed")
-    reads += template_reads(people, fields.at(name), fields.problems)
     return list(people)
 
 
-def _read_reminders(fields: Fields, ask: dict[str, Any], reads: list[Read]) -> None:
+def _read_reminders(fields: Fields, ask: dict[str, Any]) -> None:
     remind, escalate = fields.mapping("remind"), fields.mapping("escalate")
     if remind is not None:
         one = Fields(remind, fields.at("remind"), fields.problems)
@@ -186,7 +199,7 @@ def _read_reminders(fields: Fields, ask: dict[str, Any], reads: list[Read]) -> N
         ask["after"] = one.duration("after", unit=SECONDS, zero=False)
         if one.get("after") is None:
             one.problems.add(one.at("after"), 'is missing: when others may decide too, such as "2d"')
-        ask["to"] = _read_people(one, "to", reads)
+        ask["to"] = _read_people(one, "to")
         if not ask["to"]:
             one.problems.add(one.at("to"), "is missing: who may decide then too")
         if not ask["assignees"]:

@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 
 from detent.errors import InvalidInput
-from detent.forms.asks import read_approval
-from detent.graph.ask import ASK, FAILS, AskError, build_ask
+from detent.forms.asks import read_approval_values
+from detent.graph.ask import ASK, FAILS, build_ask
 from detent.values.durations import Duration, in_seconds
 from detent.values.fields import Fields, Problems
 
@@ -54,7 +54,9 @@ def approval_ask(
     timeout: Duration | None,
     on_timeout: str,
 ) -> dict[str, Any]:
-    """Return what an approval asks, checked as in every other form. Raise InvalidInput."""
+    """Return what an approval asks, checked as in every other form. Raise InvalidInput.
+
+    What it shows are values: nothing in a function is a template."""
     problems = Problems()
     given: dict[str, Any] = {
         "title": title,
@@ -70,14 +72,14 @@ def approval_ask(
         "timeout": None if timeout is None else in_seconds(timeout, zero=False),
         "on_timeout": on_timeout,
     }
-    config, _ = read_approval(Fields(given, "approve", problems))
+    config = read_approval_values(Fields(given, "approve", problems))
     if problems.found:
         said = "; ".join(f"{one.field} {one.message}" for one in problems.found[:5])
         raise InvalidInput(f"this cannot be asked: {said}", problems.found)
     ask: dict[str, Any] = {"on_timeout": FAILS, **config[ASK]}
     try:
         build_ask(ask, now=0)
-    except (AskError, TypeError) as error:
+    except (TypeError, ValueError) as error:
         raise InvalidInput(f"this cannot be asked: {error}") from None
     return ask
 

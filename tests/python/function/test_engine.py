@@ -377,12 +377,16 @@ async def test_a_retry_keeps_what_the_function_had_achieved(url: str) -> None:
         assert document["origin"] == {"run_id": run, "kind": "retry"}
 
 
+#: In a function, braces are text.
+SHOWN = {"amount": 120, "note": "{{ 1 + }} {{trigger.body}}"}
+
+
 @workflow
 async def asks_people(run: Run, amount: int) -> Any:
     asked = run.approve(
         "expense",
-        title=f"Expense of {amount}",
-        data={"amount": amount},
+        title=f"Expense of {amount} {{{{",
+        data=SHOWN,
         form={"type": "object", "properties": {"reason": {"type": "string"}}, "required": ["reason"]},
         quorum=2,
     )
@@ -410,6 +414,10 @@ async def test_a_function_asks_people_and_goes_on_with_their_decision() -> None:
         run = await begin(app, "asks_people", amount=120)
         waiting = await until(app, run, lambda document: document["callbacks"])
         await until(app, run, lambda seen: seen["tasks"]["asks_people"]["status"] == "waiting")
+        view = await commands_of(app).callbacks.view(waiting["callbacks"][0]["url"].rpartition("/")[2])
+        assert view is not None
+        assert view.ask is not None
+        assert (view.ask.title, view.ask.data) == ("Expense of 120 {{", SHOWN)
 
         async def decide(who: str, body: Any) -> str:
             caller = Caller(DEFAULT_TENANT, who, via="session", principal=Principal(who))
