@@ -61,7 +61,7 @@ async def answer(run: Run, question: str) -> str:
 
 
 async def main() -> None:
-    yes, no = {"approved": True}, {"approved": False, "reason": "it is older than a year"}
+    yes, no = {"approved": True}, {"approved": False, "comment": "it is older than a year"}
     print(await speedrun_async(answer, "Money back for o1", answers={"support.approve.refund": yes}))
     print((await speedrun_async(answer, "Money back for o2", answers={"support.approve.refund": no})).output)
     print(await speedrun_async(answer, "Money back for loop-3"))

@@ -1,12 +1,13 @@
-"""Asks a person before a tool that needs approval runs.
+"""Asks people before a tool that needs approval runs.
 
-A call of such a tool is a wait of the run, so it survives restarts and takes as long as it takes. The model gets the
-reason of a refusal as the result of the tool.
+A call of such a tool is an approval of the run, so it survives restarts and is in the inbox with its arguments. The
+model gets the comment of a refusal as the result of the tool.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -15,18 +16,27 @@ from pydantic_ai.messages import ToolCallPart
 from pydantic_ai.tools import ToolApproved, ToolDenied
 
 from detent.contrib.pydantic_ai.steps import valid_name
+from detent.errors import InvalidInput
 from detent.python.functions import Run, WaitTimeout
 from detent.values.durations import Duration, in_seconds
 
-LONGEST_REASON: Final = 2_000
-_EXPECTED: Final = '{"approved": true}, or {"approved": false, "reason": "..."}'
+LONGEST_NAME_SHOWN: Final = 80
+LONGEST_ARGUMENTS: Final = 3_000
 
 
 @dataclass(frozen=True, slots=True)
 class ApprovalOptions:
-    """How long a person may take to approve the call of a tool. After `timeout` the call is denied."""
+    """Who approves the calls of tools, and within which time. The fields are those of `run.approve`.
+
+    After `timeout` the call is denied."""
 
     timeout: Duration | None = None
+    assignees: Sequence[str] = ()
+    quorum: int = 1
+    not_by: str | None = None
+    by_link: bool = False
+    remind: Mapping[str, Any] | None = None
+    escalate: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         if self.timeout is not None:
@@ -42,22 +52,34 @@ async def ask_for(
 
 
 async def _decision(run: Run, agent: str, call: ToolCallPart, options: ApprovalOptions) -> ToolApproved | ToolDenied:
-    """Wait for the decision about one call. This is the only place that knows how a run asks a person."""
+    """Wait for the decision about one call. This is the only place that knows how a run asks people."""
     try:
-        answer = await run.wait(valid_name(f"{agent}.approve.{call.tool_name}"), timeout=options.timeout)
+        decided = await _ask(run, agent, call, options)
     except WaitTimeout:
         return ToolDenied("The approval of this call did not come in time.")
-    return read_decision(answer)
+    if decided.approved:
+        return ToolApproved()
+    return ToolDenied(decided.comment) if decided.comment else ToolDenied()
 
 
-def read_decision(answer: Any) -> ToolApproved | ToolDenied:
-    """Return the decision that an answer states. Everything but a clear approval denies the call."""
-    if not isinstance(answer, Mapping) or not isinstance(answer.get("approved"), bool):
-        return ToolDenied(f"The answer to the request for approval was not {_EXPECTED}.")
-    if not answer["approved"]:
-        reason = answer.get("reason")
-        return ToolDenied(reason[:LONGEST_REASON]) if isinstance(reason, str) and reason else ToolDenied()
-    arguments = answer.get("arguments")
-    if arguments is not None and not isinstance(arguments, Mapping):
-        return ToolDenied("The arguments in the approval were not an object.")
-    return ToolApproved(override_args=None if arguments is None else dict(arguments))
+def _ask(run: Run, agent: str, call: ToolCallPart, options: ApprovalOptions) -> asyncio.Future[Any]:
+    """Open the approval. It shows the arguments as data, and those that `data` cannot have as text."""
+    name = valid_name(f"{agent}.approve.{call.tool_name}")
+    title = f"{agent} wants to call {call.tool_name[:LONGEST_NAME_SHOWN]}"
+    given: dict[str, Any] = {
+        "assignees": options.assignees,
+        "quorum": options.quorum,
+        "not_by": options.not_by,
+        "by_link": options.by_link,
+        "remind": options.remind,
+        "escalate": options.escalate,
+        "timeout": options.timeout,
+    }
+    arguments = call.args_as_dict()
+    try:
+        return run.approve(name, title=title, data=arguments, **given)
+    except InvalidInput:
+        text = json.dumps(arguments, default=str)
+        if len(text) > LONGEST_ARGUMENTS:
+            text = f"{text[:LONGEST_ARGUMENTS]}... (the whole call is in the output of the model's step)"
+        return run.approve(name, title=title, text=text, **given)
