@@ -112,7 +112,7 @@ class _Answering(HttpExecutor):
         self._headers = CIMultiDictProxy(CIMultiDict(_HEADERS))
         self._body = json.dumps(answer).encode()
 
-    async def _send(self, session: GuardedSession, request: HttpRequest, auth: HopAuth | None) -> Any:
+    async def _send(self, session: GuardedSession, request: HttpRequest, auth: HopAuth | None, tenant: int) -> Any:
         self.last = request
         return _Response(self._headers, self._body)
 
@@ -143,6 +143,7 @@ async def _prepare(name: str, given: dict[str, Any], answer: dict[str, Any]) -> 
     sent = http.last
     assert sent is not None
     body = sent.body or b""
+    assert isinstance(body, bytes)
     is_json = sent.headers["Content-Type"] == "application/json"
     request = {
         "url": str(sent.target.url),

@@ -216,8 +216,8 @@ def _due_all_at_once(self: RunState, now: int) -> list[int]:
     return list(_due(self, now))
 
 
-def _leak_slots(self: Attempts, attempt: asyncio.Task[Any], *rest: Any) -> None:
-    _done(self, attempt, *rest)
+def _leak_slots(self: Attempts, attempt: asyncio.Task[Any], *rest: Any, **options: Any) -> None:
+    _done(self, attempt, *rest, **options)
     self.in_flight += attempt.cancelled()
 
 
