@@ -6,7 +6,14 @@ from importlib import import_module
 from typing import Any, Final
 
 from detent.graph.model import Edge, Ending, Graph, Join, Step, StepKind
+from detent.instant import Instant
+from detent.planner.apply import Change
+from detent.planner.prepared import Prepared
+from detent.run.plan import Plan
+from detent.run.state import RunState
 
+planning = import_module("detent.planner.advance")
+applying = import_module("detent.planner.apply")
 closing = import_module("detent.engine.callbacks")
 
 Patches = tuple[tuple[Any, Any, Any], ...]
@@ -38,6 +45,8 @@ def _races() -> Graph:
 
 
 RACES: Final = _races()
+#: Waits of which none decides the end of another.
+ASKS: Final = Graph(tuple(_wait(name, 20.0) for name in "abc"), ())
 
 
 def _nobody_loses(run: object, event: object) -> list[int | str]:
@@ -45,6 +54,23 @@ def _nobody_loses(run: object, event: object) -> list[int | str]:
     return []
 
 
+def _remind_and_end(prepared: Prepared, state: RunState, index: int, now: Instant) -> Plan:
+    return Plan(None, [], [], [index])
+
+
+_note_wait = applying.note_wait
+
+
+def _leave_one_out(prepared: Prepared, state: RunState, change: Change) -> None:
+    """A reminder counts twice."""
+    _note_wait(prepared, state, change)
+    _note_wait(prepared, state, change)
+
+
 OF_RACES: Final[dict[str, Patches]] = {
     "a sleep that is first takes an accepted payload with it": ((closing, "_losers", _nobody_loses),),
+}
+OF_REMINDERS: Final[dict[str, Patches]] = {
+    "a reminder ends its wait": ((planning, "_note_due", _remind_and_end),),
+    "a reminder is left out": ((applying, "note_wait", _leave_one_out),),
 }

@@ -465,8 +465,8 @@ class Checks:
                 self._count("wait or sleep lost a race")
                 if lost in story.accepted:
                     raise Violation(f"{lost} lost its race though its answer was accepted")
-        if entry.kind == Kind.NOTED:
-            self._count("reminder of an open wait")
+        if entry.kind == Kind.NOTED and data.reminder is not None:
+            self._reminded(story, entry, data.reminder)
         self.suspects.entry(story, entry, data)
         if entry.kind == Kind.ADOPTED:
             self._count_crashed(story, ended)
@@ -475,6 +475,21 @@ class Checks:
         for name in data.decided.wait if data.decided else ():
             if name in story.early:
                 self._count("early callback kept for its wait")
+
+    def _reminded(self, story: Story, entry: Entry, number: int) -> None:
+        """A wait reminds by its agenda: each reminder once, in its time, and while the wait is open."""
+        assert entry.step is not None
+        if entry.step in story.closed:
+            raise Violation(f"{entry.step} reminded after its end")
+        if number in story.reminded.setdefault(entry.step, []):
+            raise Violation(f"{entry.step} sent its reminder {number} twice")
+        story.reminded[entry.step].append(number)
+        index = story.prepared.numbers[entry.step]
+        agenda = story.prepared.steps[index].agenda
+        note = None if agenda is None else agenda.note(story.state().since[index], len(story.reminded[entry.step]) - 1)
+        if note is None or note.reminder != number or note.at > self._clock.highest():
+            raise Violation(f"{entry.step} reminded at {entry.at} by number {number}, and {note} was to come")
+        self._count("reminder of an open wait")
 
     def _count_crashed(self, story: Story, ended: list[int]) -> None:
         state = story.state()

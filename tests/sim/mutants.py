@@ -319,6 +319,10 @@ _OTHERS: Final = (
         Mutant(name, patches=patches, bend=_answered, graphs=(ask_bugs.RACES,))
         for name, patches in ask_bugs.OF_RACES.items()
     ),
+    *(
+        Mutant(name, patches=patches, bend=_answered, graphs=(ask_bugs.ASKS,))
+        for name, patches in ask_bugs.OF_REMINDERS.items()
+    ),
     *(Mutant(name, patches=patches, bend=_pausing) for name, patches in engine_bugs.OF_PAUSES.items()),
     *(
         Mutant(name, patches=patches, bend=_pausing, graphs=(DUE_TOGETHER,))

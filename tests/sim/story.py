@@ -36,6 +36,7 @@ class Story:
     accepted: dict[str, bytes] = field(default_factory=dict)
     answered: dict[str, None] = field(default_factory=dict)  # waits whose callback was accepted while they were active
     early: dict[str, bytes] = field(default_factory=dict)
+    reminded: dict[str, list[int]] = field(default_factory=dict)  # the numbers of reminders, by wait
     edges: dict[str, bool] = field(default_factory=dict)
     receipts: dict[tuple[str, str], Receipt] = field(default_factory=dict)  # by step and message id
     owes_adoption: bool = False

@@ -21,7 +21,10 @@ from detent.triggers.entities.processor import EntityEventStore, EventProcessor
 #: How many events are taken together, and for how many seconds.
 BATCH: Final = 500
 LEASE: Final = 10.0
+#: Seconds between two looks while events come, and after so many looks that found none.
 INTERVAL: Final = 0.25
+IDLE_INTERVAL: Final = 1.0
+IDLE_AFTER: Final = 40
 
 
 class LeftEvents:
@@ -32,11 +35,14 @@ class LeftEvents:
     def __init__(self, store: EventStore, processor: EventProcessor) -> None:
         self._store = store
         self._processor = processor
+        self._in_vain = 0  # looks since the last event
 
     async def poll(self) -> float:
         rows = await self._store.take_events(limit=BATCH, lease=LEASE)
         if not rows:
-            return INTERVAL
+            self._in_vain += 1
+            return INTERVAL if self._in_vain < IDLE_AFTER else IDLE_INTERVAL
+        self._in_vain = 0
         reach("after_take")
         # An event that this process is still busy with is left to it. In the order of their ids, so that the runs of
         # one record are accepted in the order of its changes.
