@@ -67,6 +67,7 @@ def test_every_method_has_a_row() -> None:
         "client.triggers": client.TriggerOperations,
         "client.dead_letters": client.LetterOperations,
         "client.connectors": client.ConnectorOperations,
+        "client.blobs": client.BlobOperations,
         "client.keys": client.KeyOperations,
         "client.tenants": client.TenantOperations,
         "client.secrets": client.SecretOperations,

@@ -70,12 +70,14 @@ class EchoServer:
 
 
 def local(document: dict[str, Any], server: str) -> dict[str, Any]:
-    """The definition with the server in the place of every host, and with sleeps that a test can wait for."""
+    """The definition with the server in the place of every host, and with sleeps that a test can wait for. A sleep in
+    a race stays as it is: a call of the page is to win."""
     if "nodes" in document:
         return document | {"nodes": [_local_node(node, server) for node in document["nodes"]]}
     if "actions" in document:
         return document | {"actions": [_local_action(action, server) for action in document["actions"]]}
-    tasks = {name: _local_step(step, server) for name, step in document["tasks"].items()}
+    racing = {name for step in document["tasks"].values() for name in step.get("first_of", ())}
+    tasks = {name: _local_step(step, server, name in racing) for name, step in document["tasks"].items()}
     return document | {"tasks": tasks}
 
 
@@ -99,11 +101,11 @@ def _local_action(action: dict[str, Any], server: str) -> dict[str, Any]:
     return action
 
 
-def _local_step(step: dict[str, Any], server: str) -> dict[str, Any]:
+def _local_step(step: dict[str, Any], server: str, is_racing: bool) -> dict[str, Any]:
     changed = dict(step)
     if "url" in step:
         changed["url"] = _HOST.sub(server, step["url"], count=1)
-    if "sleep" in step:
+    if "sleep" in step and not is_racing:
         changed["sleep"] = "20ms"
     return changed
 

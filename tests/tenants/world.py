@@ -130,6 +130,8 @@ class World:
         await self.made(tenant, "PUT", f"/api/v1/workflows/{name}?draft=true", {**definition, "title": canary * 2})
         start = f"/api/v1/workflows/{name}/trigger?hero={canary}:{canary}&label=team:{canary}"
         run = (await self.made(tenant, "POST", start, {"text": canary}))["run_id"]
+        await self.made(tenant, "POST", start, {"text": canary, "much": "." * 300_000})
+        blob = (await self.made(tenant, "GET", "/api/v1/blobs"))[0]["id"]
         triggers = await self.made(tenant, "GET", f"/api/v1/triggers?workflow={workflow}")
         trigger = triggers[0]["id"]
         sent = await self.made(tenant, "POST", f"/api/v1/triggers/{trigger}", {"text": canary})
@@ -144,7 +146,7 @@ class World:
         return [
             ("workflow", workflow), ("workflow", name), ("run", run), ("trigger", trigger), ("token", token),
             ("firing", sent["firing_id"]), ("alert", show(ALERT, alert)), ("letter", show(LETTER, dead.id)),
-            ("hero_type", canary), ("hero_id", canary),
+            ("hero_type", canary), ("hero_id", canary), ("blob", blob),
         ]  # fmt: skip
 
     async def _others(self, tenant: int, number: int) -> list[tuple[str, str]]:

@@ -41,6 +41,11 @@ _ADD_BLOB: Final = InsertIfAbsent(
 )
 _SAME_CONTENT: Final = select(*_COLUMNS).where(_OWN, blob.c.sha256 == bindparam("sha256")).with_for_update()
 _TOUCH: Final = update(blob).where(InList(blob.c.id, "ids", ids=True)).values({blob.c.touched_at: bindparam("now")})
+_TOUCH_OWN: Final = (
+    update(blob)
+    .where(blob.c.tenant == bindparam("owner"), InList(blob.c.id, "ids", ids=True))
+    .values({blob.c.touched_at: bindparam("now")})
+)
 _BLOB: Final = select(*_COLUMNS).where(_OWN, blob.c.id == bindparam("id"))
 _OLD_OF: Final = (
     select(blob.c.id, blob.c.touched_at).where(_OWN, InList(blob.c.id, "ids", ids=True)).order_by(blob.c.id)
@@ -155,7 +160,7 @@ class BlobVerbs(BlobStore):
                 yield _DROP_UPLOAD, one
                 return made
             same = yield _SAME_CONTENT, {"tenant": tenant, "sha256": sha256}
-            yield _TOUCH, {"ids": [same[0][0]], "now": now}
+            yield _TOUCH_OWN, {"owner": tenant, "ids": [same[0][0]], "now": now}
             return _row(same[0])._replace(touched_at=now)
 
         return await self._access.run_script(finish)
@@ -184,7 +189,7 @@ class BlobVerbs(BlobStore):
             rows = yield _OLD_OF, {"tenant": tenant, "ids": ids}
             stale = [row[0] for row in rows if row[1] < now - _FRESH]
             if stale:
-                yield _TOUCH, {"ids": stale, "now": now}
+                yield _TOUCH_OWN, {"owner": tenant, "ids": stale, "now": now}
                 rows = yield _OLD_OF, {"tenant": tenant, "ids": ids}  # a sweep may have deleted one before the lock
             known = {bytes(row[0]) for row in rows}
             for holder, one in sorted(set(uses)):

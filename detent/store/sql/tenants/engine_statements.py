@@ -43,6 +43,18 @@ ENGINE_STATEMENTS: Final[Mapping[str, str]] = {
     # Logs of steps.
     "logs.verbs:_OLD": _SWEEP,
     "logs.verbs:_DROP": _SWEEP,
+    # Blobs.
+    "blobs.verbs:_DROP": _SWEEP,
+    "blobs.verbs:_DROP_USES": _SWEEP,
+    "blobs.verbs:_FIRINGS": _SWEEP,
+    "blobs.verbs:_LETTERS": _SWEEP,
+    "blobs.verbs:_LOCK_OLD": _SWEEP,
+    "blobs.verbs:_RUNS": _SWEEP,
+    "blobs.verbs:_STALE": _SWEEP,
+    "blobs.verbs:_TOUCH": _SWEEP,
+    "blobs.verbs:_USED": _SWEEP,
+    "blobs.verbs:_old_blobs": _SWEEP,
+    "blobs.verbs:_old_uses": _SWEEP,
     # Callbacks.
     "postgres.commands:DELIVER": _BY_TOKEN,
     "postgres.commands:DELIVER_MANY": _BY_TOKEN,
