@@ -149,9 +149,9 @@ class ItemDocument(msgspec.Struct, kw_only=True):
 class StepDocument(msgspec.Struct, kw_only=True, omit_defaults=True):
     """A step of a run, or an operation of its durable function.
 
-    HTTP and wait steps have `status_code`, `headers` and `body`, others have `output`. `state` is what a step of a
-    workflow class passed on. `child_run_id` is the child run of the last attempt. While an operation of a durable
-    function waits for its child, `run_id` names it too. `items` counts the items of a map. `progress` is
+    HTTP and wait steps have `status_code`, `headers` and `body`; approvals and all others have `output`. `state` is
+    what a step of a workflow class passed on. `child_run_id` is the child run of the last attempt. While an operation
+    of a durable function waits for its child, `run_id` names it too. `items` counts the items of a map. `progress` is
     how far an attempt in flight is, if it has reported that."""
 
     status: str

@@ -514,6 +514,8 @@ def _add_result(document: StepDocument, kind: StepKind, stored: bytes | None) ->
         if kind is StepKind.WAIT:
             document.query = result.query
             document.encoding = result.encoding
+            if result.output is not NULL:  # the decision of an approval
+                document.output = result.output
     elif kind is not StepKind.SLEEP:
         document.output = result.output
         if result.state is not NULL:  # the state that the steps of a workflow class pass on

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
+from detent.documents.answers import NULL
 from detent.documents.outline import (
     CutValue,
     ExpressionValue,
@@ -192,7 +193,9 @@ class StepView:
                 document.query = result.query
         document.is_truncated = result.truncated
         if kind is not StepKind.SLEEP:
-            document.output = self._cut(document, "output", bytes(result.body if is_answer else result.output))
+            # An approval is a wait whose result is a decision.
+            is_body = is_answer and result.output is NULL
+            document.output = self._cut(document, "output", bytes(result.body if is_body else result.output))
 
     def _wait(
         self, index: int, callbacks: Sequence[CallbackRow], callback_url: Callable[[str], str], *, is_past: bool

@@ -123,6 +123,16 @@ async def test_a_quorum_of_two_needs_two_people(detent: Detent) -> None:
     assert journal.count("noted") == 1
 
 
+async def test_the_decision_is_in_the_document_of_the_run_and_of_its_step(api: Detent) -> None:
+    started = await asked(api, expense(form=FORM))
+    body = {"approved": True, "comment": "ok", "answer": {"cost_center": "R&D"}}
+    await decide(api, started, person("ada"), body)
+    told = await output(api, started)
+    assert (await api.run(started))["tasks"]["approve"]["output"] == told
+    step = (await api.call("GET", f"{V1}/runs/{started['run_id']}/steps/approve")).json["data"]
+    assert step["output"] == told
+
+
 @EVERY_DATABASE
 async def test_a_link_preview_decides_nothing_and_a_changed_form_does_not_change_what_is_open(detent: Detent) -> None:
     started = await asked(detent, expense(form=FORM))

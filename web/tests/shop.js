@@ -58,6 +58,32 @@ export const approval = {
   },
 };
 
+/** People approve it and say which cost centre pays. */
+export const expense = {
+  name: "expense",
+  trigger: "api",
+  tasks: {
+    approve: {
+      approve: {
+        title: "Expense of {{trigger.body.amount}} EUR",
+        text: "{{trigger.body.reason}}",
+        data: { amount: "{{trigger.body.amount}}", receipt: "{{trigger.body.receipt}}" },
+        form: {
+          type: "object",
+          properties: { cost_center: { type: "string", title: "Cost centre", enum: ["R&D", "Sales"] }, note: { type: "string", title: "Note" } },
+          required: ["cost_center"],
+        },
+        assignees: ["role:operator"],
+        remind: { every: "1d", max: 2 },
+        escalate: { after: "30d", to: ["role:admin"] },
+        timeout: "60d",
+        on_timeout: "reject",
+      },
+    },
+    pay: { needs: ["approve"], if: "tasks.approve.output.approved", action: "core.echo", with: { paid_by: "{{tasks.approve.output.answer.cost_center}}" } },
+  },
+};
+
 /** An hour of the night in Zurich whose slot does not pass while tests run. */
 const NIGHT = ["02", "03"].includes(new Intl.DateTimeFormat("en-GB", { hour: "2-digit", timeZone: "Europe/Zurich" }).format()) ? 5 : 3;
 

@@ -96,11 +96,5 @@ export interface Wait {
   ask?: Ask | null;
 }
 
-/** What a wait shows and accepts. */
-export interface Ask {
-  kind: string;
-  text: string | null;
-  data: unknown;
-  form: unknown;
-  buttons: readonly { label: string; body: unknown }[];
-}
+/** What a wait shows and accepts, and how far it is. */
+export type Ask = components["schemas"]["AskDocument"];

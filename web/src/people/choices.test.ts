@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { askedChoices, askedDraft, choicesOf, draftOf } from "./choices";
+import { askedChoices, choicesOf, draftOf } from "./choices";
 
 const definition = (...texts: string[]) => ({ tasks: { pay: { if: texts[0], with: { nested: texts.slice(1) } } } });
 
@@ -28,10 +28,11 @@ test("other steps and names with signs of their own are left alone", () => {
   assert.deepEqual(draftOf("a", null), {});
 });
 
-test("a wait that says what it asks is answered as it says", () => {
-  const ask = { kind: "approval", text: null, data: null, form: null, buttons: [] };
-  assert.deepEqual(askedChoices(ask)?.map((one) => [one.word, one.body]), [["Approve", { approved: true }], ["Reject", { approved: false }]]);
-  assert.deepEqual(askedDraft(ask), { approved: true });
+test("a wait that names its buttons is answered by them", () => {
+  assert.deepEqual(askedChoices({ buttons: [{ label: "Ship it", body: { go: 1 } }] }), [{ word: "Ship it", body: { go: 1 } }]);
+  assert.equal(askedChoices({ buttons: [] }), undefined);
+  assert.equal(askedChoices(null), undefined);
+});
   const form = { ...ask, form: { type: "object", properties: { cost_center: { type: "string" } } } };
   assert.deepEqual(askedChoices(form), []);
   assert.deepEqual(askedDraft(form), { approved: true, answer: { cost_center: null } });

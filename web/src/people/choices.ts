@@ -45,20 +45,10 @@ export function choicesOf(step: string, definition: unknown): Choice[] {
   return all.map((value) => ({ word: wordOf(field, value), body: { [field]: value } }));
 }
 
-/** What a wait says by itself that it may be answered with: its buttons, or the decisions of an approval without a form.
- * `undefined`: it says nothing, and the definition may. */
-export function askedChoices(ask: Ask | null | undefined): Choice[] | undefined {
-  if (!ask) return undefined;
-  if (ask.kind !== "approval") return ask.buttons.length > 0 ? ask.buttons.map((one) => ({ word: one.label, body: one.body })) : undefined;
-  const reject = { word: "Reject", body: { approved: false } };
-  return ask.form === null ? [{ word: "Approve", body: { approved: true } }, reject] : [];
-}
-
-/** The body of an approval to begin with: approved, with every field of its form. */
-export function askedDraft(ask: Ask | null | undefined): Record<string, unknown> | undefined {
-  if (ask?.kind !== "approval") return undefined;
-  const fields = (ask.form as { properties?: object } | null)?.properties;
-  return { approved: true, ...(fields && { answer: Object.fromEntries(Object.keys(fields).map((name) => [name, null])) }) };
+/** The buttons that a wait names itself. `undefined`: it names none, and the definition may. */
+export function askedChoices(ask: Pick<Ask, "buttons"> | null | undefined): Choice[] | undefined {
+  if (!ask || ask.buttons.length === 0) return undefined;
+  return ask.buttons.map((one) => ({ word: one.label, body: one.body }));
 }
 
 /** What a button says: `Yes, approved`, `No, not approved`, `Answer status: paid`. */

@@ -14,6 +14,7 @@ import { Empty, Failure, isLost, Snippet, Waiting } from "../parts/states";
 import { useNarrow } from "../shell/narrow";
 import { useKeys } from "../shell/keys";
 import { usePlace } from "../shell/place";
+import { nameOf } from "./answer";
 import { gist } from "./gist";
 import { AnswerForm } from "./wait_form";
 import styles from "./inbox.module.css";
@@ -61,7 +62,7 @@ function Waits({ waits, hasMore, onEnd }: { waits: Wait[]; hasMore: boolean; onE
     place.set({ wait: keyOf(next) }, { replace: wanted !== "" });
     list.current?.reveal(waits.indexOf(next));
   };
-  const enter = () => form.current?.querySelector<HTMLElement>("button, textarea")?.focus();
+  const enter = () => form.current?.querySelector<HTMLElement>("input, select, textarea, button")?.focus();
   useKeys("Inbox", [
     { key: "j", says: "Next wait", run: () => choose(at + 1) },
     { key: "k", says: "Previous wait", run: () => choose(at - 1) },
@@ -135,7 +136,7 @@ function Row({ wait, to, isAt }: { wait: Wait; to: string; isAt: boolean }) {
   const { run } = wait;
   return (
     <Link href={to} className={`${styles["row"]} ${isAt ? styles["at"] : ""}`} role="listitem" aria-current={isAt ? "true" : undefined}>
-      <b>{wait.title ?? wait.question ?? wait.step}</b>
+      <b>{nameOf(wait)}</b>
       <Deadline until={wait.until} />
       <span>
         {run.workflow}

@@ -1,23 +1,17 @@
-/** What a wait asks, and how it is answered: by a button where the definition says what it compares with, or by a body. */
-import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { ArrowRight, Check, ChevronRight, Send } from "lucide-react";
-import { useMemo, useState } from "react";
+/** What a wait asks: about what, of whom, and until when. */
+import { useQuery } from "@tanstack/react-query";
+import { ArrowRight } from "lucide-react";
+import { Fragment, type ReactNode } from "react";
 import { Link } from "wouter";
-import type { Wait } from "../api/documents";
-import { answer } from "../api/run";
-import { now, useMay } from "../api/session";
-import { definitionQuery, waitsQuery, withoutWait } from "../api/waits";
+import type { Ask, Wait } from "../api/documents";
+import { now } from "../api/session";
+import { definitionQuery } from "../api/waits";
+import { several } from "../look/numbers";
 import { moment } from "../look/time";
-import { useActing } from "../parts/act";
-import { Button } from "../parts/button";
-import { CodeField } from "../parts/field";
 import { JsonBox } from "../parts/json/box";
-import { Notice } from "../parts/notice";
-import { parsed } from "../parts/parse";
 import { Status } from "../parts/status";
 import { Time } from "../parts/time";
-import { toast } from "../parts/toast";
-import { askedChoices, askedDraft, choicesOf, draftOf } from "./choices";
+import { Answer, nameOf } from "./answer";
 import { Deadline } from "./inbox";
 import styles from "./inbox.module.css";
 
@@ -28,9 +22,9 @@ export function AnswerForm({ wait, onAnswered }: { wait: Wait; onAnswered: () =>
     <article className={styles["wait"]}>
       <header>
         <Status of="waiting" pill />
-        <h2>{wait.title ?? step}</h2>
+        <h2>{nameOf(wait)}</h2>
       </header>
-      {wait.question && <p className={styles["question"]}>{wait.question}</p>}
+      {wait.title && wait.question && <p className={styles["question"]}>{wait.question}</p>}
       <dl className={styles["facts"]}>
         <dt>Step</dt>
         <dd>
@@ -57,9 +51,11 @@ export function AnswerForm({ wait, onAnswered }: { wait: Wait; onAnswered: () =>
           {wait.until && (
             <span className={styles["soft"]}>
               {moment(Date.parse(wait.until), "local", now())}
+              {wait.ask && AT_THE_END[wait.ask.on_timeout]}
             </span>
           )}
         </dd>
+        {wait.ask?.kind === "approval" && <Progress ask={wait.ask} />}
       </dl>
       {wait.ask?.text && <p className={styles["question"]}>{wait.ask.text}</p>}
       {wait.ask?.data !== null && wait.ask?.data !== undefined && (
@@ -83,57 +79,27 @@ export function AnswerForm({ wait, onAnswered }: { wait: Wait; onAnswered: () =>
   );
 }
 
-function Answer({ wait, definition, onAnswered }: { wait: Wait; definition: unknown; onAnswered: () => void }) {
-  const queries = useQueryClient();
-  const acting = useActing();
-  const may = useMay()("answer_run_step");
-  const choices = useMemo(() => askedChoices(wait.ask) ?? choicesOf(wait.step, definition), [wait.ask, wait.step, definition]);
-  const [text, setText] = useState(() => JSON.stringify(askedDraft(wait.ask) ?? draftOf(wait.step, definition), null, 2));
-  const { value, problem } = parsed(text);
-  const send = async (body: unknown) => {
-    if (!(await acting.run(() => answer(wait.run.id, wait.step, body)))) return;
-    queries.setQueryData(waitsQuery().queryKey, (pages) => withoutWait(pages, wait.run.id, wait.step));
-    void queries.invalidateQueries({ queryKey: ["waits"] });
-    void queries.invalidateQueries({ queryKey: ["runs", "counts"] });
-    toast(`Answered ${wait.title ?? wait.step}; the run goes on`);
-    onAnswered();
-  };
-  return (
-    <div className={styles["answer"]}>
-      {choices.length > 0 && (
-        <div className={styles["choices"]} role="group" aria-label="Answer by a button">
-          {choices.map((one, i) => (
-            <Button key={one.word} needs="answer_run_step" kind={i === 0 ? "primary" : "plain"} disabled={acting.busy} onClick={() => void send(one.body)}>
-              {i === 0 && <Check className="icon" aria-hidden />}
-              {one.word}
-            </Button>
-          ))}
-        </div>
-      )}
-      <details open={choices.length === 0}>
-        <summary>
-          <ChevronRight className="icon small" aria-hidden />
-          {choices.length > 0 ? "Answer with another body" : "Answer"}
-        </summary>
-        <CodeField
-          label="Body, as JSON"
-          hint={
-            <>
-              Later steps read it as <code>tasks.{wait.step}.body</code>. Ctrl Enter sends it.
-            </>
-          }
-          value={text}
-          rows={5}
-          problem={problem}
-          onText={setText}
-          onSend={() => may && problem === null && void send(value)}
-        />
-        <Button needs="answer_run_step" kind={choices.length > 0 ? "plain" : "primary"} disabled={acting.busy || problem !== null} onClick={() => void send(value)}>
-          <Send className="icon" aria-hidden />
-          Answer with this body
-        </Button>
-      </details>
-      {acting.error && <Notice tone="fail">{acting.error}</Notice>}
-    </div>
-  );
+/** What becomes of an approval when its time is over. */
+const AT_THE_END: Record<string, string> = { approve: ", then it counts as approved", reject: ", then it counts as rejected" };
+
+/** Of whom an approval asks, how far it is, and who is told when. */
+function Progress({ ask }: { ask: Ask }) {
+  const facts: [string, ReactNode][] = [];
+  if (ask.assignees.length > 0) facts.push(["Asks", ask.assignees.join(", ")]);
+  if (ask.quorum > 1) facts.push(["Approved by", `${ask.decisions.filter((one) => one.approved).length} of ${ask.quorum}`]);
+  for (const one of ask.decisions) {
+    const said = one.comment ? `: ${one.comment}` : "";
+    facts.push([one.approved ? "Yes" : "No", <>{one.name ?? one.by}, <Time at={one.at} />{said}</>]);
+  }
+  if (ask.reminders > 0 || ask.next_reminder_at) {
+    const next = ask.next_reminder_at && <>, the next <Time at={ask.next_reminder_at} /></>;
+    facts.push(["Reminders", <>{ask.reminders === 0 ? "none yet" : several(ask.reminders, "reminder")}{next}</>]);
+  }
+  if (ask.escalates_at) facts.push(["Escalates", <><Time at={ask.escalates_at} />: {ask.escalates_to.join(", ")} may decide too</>]);
+  return facts.map(([name, value], i) => (
+    <Fragment key={`${name} ${i}`}>
+      <dt>{name}</dt>
+      <dd>{value}</dd>
+    </Fragment>
+  ));
 }

@@ -10,10 +10,11 @@ import { instantiate, type Template, templateQuery } from "../api/templates";
 import { several } from "../look/numbers";
 import { Button } from "../parts/button";
 import { Crumbs } from "../parts/crumbs";
-import { CodeField, SelectField, TextField, Tick } from "../parts/field";
+import { TextField } from "../parts/field";
 import { JsonBox } from "../parts/json/box";
 import { Notice } from "../parts/notice";
-import { fieldsOf, type FormField, valueOf } from "../parts/schema/fields";
+import { SchemaField } from "../parts/schema/field";
+import { fieldsOf, valueOf } from "../parts/schema/fields";
 import { Empty, Failure, isLost, Waiting } from "../parts/states";
 import { toast } from "../parts/toast";
 import { placeOf } from "../workflows/state";
@@ -87,7 +88,7 @@ function Config({ template }: { template: Template }) {
     <form className={styles["form"]} onSubmit={(event) => void make(event)} noValidate aria-label="Config">
       <TextField label="Name of the workflow" value={name} autoCapitalize="off" spellCheck={false} problem={refused?.fields["name"]} onChange={(event) => setName(event.currentTarget.value)} />
       {fields.map((field) => (
-        <Field key={field.name} field={field} text={texts[field.name] ?? field.first} problem={shown(field.name)} onText={(text) => write(field.name, text)} />
+        <SchemaField key={field.name} field={field} text={texts[field.name] ?? field.first} problem={shown(field.name)} onText={(text) => write(field.name, text)} />
       ))}
       {refused && <Notice tone="fail">{refused.message}</Notice>}
       {isSent && Object.keys(problems).length > 0 && !refused && <Notice tone="fail">{several(Object.keys(problems).length, "field needs", "fields need")} an answer.</Notice>}
@@ -100,35 +101,6 @@ function Config({ template }: { template: Template }) {
       <p className={styles["soft"]}>Nothing runs before the draft is published.</p>
     </form>
   );
-}
-
-interface FieldProps {
-  field: FormField;
-  text: string;
-  problem: string | undefined;
-  onText: (text: string) => void;
-}
-
-function Field({ field, text, problem, onText }: FieldProps) {
-  const label = field.required ? field.label : `${field.label} (optional)`;
-  const hint = [field.hint, field.example ? `For example ${field.example.replaceAll("\n", ", ")}` : ""].filter(Boolean).join(". ");
-  const framed = { label, hint: hint || undefined, problem };
-  if (field.kind === "boolean") return <Tick label={label} checked={text === "true"} onTick={(on) => onText(String(on))} />;
-  if (field.kind === "choice") {
-    return (
-      <SelectField {...framed} value={text} onChange={(event) => onText(event.currentTarget.value)}>
-        {!field.required && <option value="" />}
-        {field.required && text === "" && <option value="">Choose one</option>}
-        {field.choices.map((one) => (
-          <option key={one} value={one}>
-            {one}
-          </option>
-        ))}
-      </SelectField>
-    );
-  }
-  if (field.kind === "lines" || field.kind === "json") return <CodeField {...framed} value={text} rows={3} onText={onText} />;
-  return <TextField {...framed} value={text} inputMode={field.kind === "number" ? "decimal" : undefined} onChange={(event) => onText(event.currentTarget.value)} />;
 }
 
 function Inside({ template }: { template: Template }) {

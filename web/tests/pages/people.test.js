@@ -1,9 +1,9 @@
 // What people answer, received requests, what runs are about, and the machinery, on a server that was just started.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { api, BASE, judged, openBrowser, triedAgain, until } from "../browser.js";
+import { api, BASE, judged, openBrowser, picture, triedAgain, until } from "../browser.js";
 import { startService } from "../service.js";
-import { approval, call, ended, ODD, orders, save, start, triggerOf } from "../shop.js";
+import { approval, call, ended, expense, ODD, orders, save, start, triggerOf } from "../shop.js";
 
 let browser;
 let service;
@@ -51,6 +51,56 @@ test("a wait is answered by a button on a phone", async () => {
   await ended(run_id);
   assert.deepEqual((await api("GET", `/runs/${run_id}`)).tasks.grant.status, "success");
   await page.getByText("Nothing waits for an answer").waitFor();
+  await page.close();
+});
+
+test("an approval with a form is decided on a phone that opened its address", async () => {
+  await save(expense);
+  const asked = { amount: 120, reason: "Train to Bern", receipt: ODD };
+  const [{ run_id }, other] = [await start("expense", asked), await start("expense", asked)];
+  const page = await browser.page({ path: `/inbox?wait=${run_id}:approve`, size: "phone" });
+  await page.getByRole("heading", { name: "Expense of 120 EUR" }).waitFor();
+  await page.getByText("Train to Bern", { exact: true }).waitFor();
+  await page.getByRole("tree", { name: "What is asked about" }).getByText("<script>alert").waitFor();
+  await page.getByText("then it counts as rejected").waitFor();
+  await page.getByText("role:admin may decide too").waitFor();
+  await page.getByText("none yet, the next").waitFor();
+  await page.getByLabel("Comment").fill("fine");
+  const yes = page.getByRole("button", { name: "Approve" });
+  await yes.click();
+  await page.getByText("1 field needs an answer").waitFor();
+  const box = await yes.boundingBox();
+  assert.ok(box.height >= 44 && box.x >= 0 && box.x + box.width <= 360, "a thumb can hit it");
+  await judged(page, "an approval on a phone");
+  await picture(page, "approval-phone");
+  await page.getByLabel("Cost centre").selectOption("R&D");
+  await yes.click();
+  await ended(run_id);
+  const { tasks } = await api("GET", `/runs/${run_id}`);
+  const { approved, answer, comment } = tasks.approve.output;
+  assert.deepEqual({ approved, answer, comment }, { approved: true, answer: { cost_center: "R&D" }, comment: "fine" });
+  assert.deepEqual(tasks.pay.output, { paid_by: "R&D" });
+  // A rejection needs no form.
+  await page.goto(new URL(`/inbox?wait=${other.run_id}:approve`, BASE).href);
+  await page.getByRole("button", { name: "Reject" }).click();
+  await ended(other.run_id);
+  assert.equal((await api("GET", `/runs/${other.run_id}`)).tasks.pay.status, "skipped");
+  await page.getByText("Nothing waits for an answer").waitFor();
+  await page.close();
+});
+
+test("a wait with a form of its own is answered by its fields", async () => {
+  const form = { type: "object", properties: { parcels: { type: "integer", title: "Parcels" } }, required: ["parcels"] };
+  await save({ name: "counted", trigger: "api", tasks: { count: { wait_for_webhook: { title: "How many parcels?", form, timeout: "2d" } } } });
+  const { run_id } = await start("counted");
+  const page = await browser.page({ path: "/inbox" });
+  await page.getByLabel("Parcels").fill("many");
+  await page.getByRole("button", { name: "Send" }).click();
+  await page.getByText("many is not a number").waitFor();
+  await page.getByLabel("Parcels").fill("3");
+  await page.keyboard.press("Enter");
+  await ended(run_id);
+  assert.deepEqual((await api("GET", `/runs/${run_id}`)).tasks.count.body, { parcels: 3 });
   await page.close();
 });
 
