@@ -155,6 +155,36 @@ def test_an_action_of_another_tenants_connector_is_refused_at_save_and_at_run(on
 
 
 @pytest.mark.case("K2")
+async def test_on_a_shared_database_such_an_action_is_like_one_of_nothing(postgres_database: str) -> None:
+    # Another node may have an action that this one does not know, so a save is not refused: its run waits for that node.
+    heard: list[str] = []
+
+    async def listen(request: web.Request) -> web.Response:
+        heard.append(request.path)
+        return web.json_response({})
+
+    async with website(listen) as url, confined(postgres_database) as world:
+        for tenant in (A, B):
+            await change(world, tenant, actions=["*"])
+        text = f"{{connector: bcrm, version: 1.0.0, base_url: '{url}', actions: {{get: {{request: {{path: /}}}}}}}}"
+        await world.app.commands.for_caller(_caller(B)).catalog.add(read_manifest(text, filename="bcrm.yaml"))
+        told, runs = [], []
+        for action in ("bcrm.get", "zcrm.get"):
+            flow = {"name": f"asks-{action[0]}", "tasks": {"get": {"action": action}}}
+            told.append(warnings(await save(world, A, flow)).replace(action, "").replace(flow["name"], ""))
+            started = await world.made(A, "POST", f"/api/v1/workflows/{flow['name']}/trigger", {})
+            runs.append(started["run_id"])
+        assert told[0] == told[1]
+        await save(world, B, {"name": "asks", "tasks": {"get": {"action": "bcrm.get"}}})
+        assert (await run_to_end(world, B, "asks"))["status"] == "completed"
+        shown = [await world.made(A, "GET", f"/api/v1/runs/{run}") for run in runs]
+        states = [(one["status"], one["tasks"]["get"]["status"], one["stage"]["kind"]) for one in shown]
+        assert states[0] == states[1]
+        assert shown[0]["finished_at"] is None
+        assert heard == ["/"]
+
+
+@pytest.mark.case("K2")
 def test_a_connector_with_the_name_of_a_connection_of_the_operator_does_not_get_its_token(
     on: Callable[[Test], None],
 ) -> None:
