@@ -11,7 +11,7 @@ import msgspec
 
 from detent.auth.caller import Caller
 from detent.auth.scopes import Scope
-from detent.commands.approvals.answers import may_decide, person_of
+from detent.commands.approvals.answers import has_started, may_decide, person_of
 from detent.commands.context import CommandContext, CommandPart
 from detent.commands.runs import RunCommands
 from detent.commands.workflows import WorkflowCommands
@@ -26,7 +26,7 @@ from detent.documents.overview import (
     WaitItem,
 )
 from detent.errors import Unavailable
-from detent.graph.ask import WaitAsk, read_ask, read_decisions
+from detent.graph.ask import STARTER, WaitAsk, read_ask, read_decisions
 from detent.ids import NODE, made_at, show
 from detent.instant import as_datetime, micros
 from detent.run.journal import MAP
@@ -88,11 +88,12 @@ class InboxCommands(CommandPart):
             if len(mine) > limit:
                 has_more, mine = True, mine[:limit]
             last = mine[-1].place() if len(mine) == limit else shown[-1].place() if shown else None
-            return InboxPage(await self._items(mine), last if has_more else None)
+            items = [item for item in await self._items(mine) if item.ask is None or item.ask.may_decide]
+            return InboxPage(items, last if has_more else None)
         return InboxPage(await self._items(shown), shown[-1].place() if has_more else None)
 
     def _is_own(self, wait: WaitRow) -> bool:
-        """Return whether the caller may decide a wait."""
+        """Return whether the caller may decide a wait, if it has not started its run."""
         if not wait.ask:
             return True
         ask = read_ask(wait.ask)
@@ -146,11 +147,12 @@ class InboxCommands(CommandPart):
             until=None if wait.until is None else as_datetime(wait.until),
             url=self._callback_url(row.id, wait.step),
             input=msgspec.Raw(body) if len(body) <= _LARGEST_INPUT else cut(body),
-            ask=None if ask is None else self._ask(wait, ask),
+            ask=None if ask is None else self._ask(wait, ask, row),
         )
 
-    def _ask(self, wait: WaitRow, ask: WaitAsk) -> AskDocument:
+    def _ask(self, wait: WaitRow, ask: WaitAsk, row: RunRow) -> AskDocument:
         now, every = self._context.now(), ask.every
+        is_starter = ask.not_by == STARTER and has_started(self._caller, row.principal, row.via)
         reminders = ask.reminders(now)
         following = None
         if every is not None and reminders < ask.most:
@@ -175,7 +177,7 @@ class InboxCommands(CommandPart):
                 )
                 for one in read_decisions(wait.decisions)
             ],
-            may_decide=self._caller.may(Scope.EXECUTE) and self._is_own(wait),
+            may_decide=self._caller.may(Scope.EXECUTE) and self._is_own(wait) and not is_starter,
             not_by=ask.not_by,
             on_timeout=ask.on_timeout,
             opened_at=as_datetime(ask.opened_at),

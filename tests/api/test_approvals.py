@@ -163,6 +163,14 @@ async def test_the_person_that_started_a_run_may_not_decide_it(api: Detent) -> N
     started = {"run_id": show(RUN, accepted.run)}
     with pytest.raises(Forbidden, match="started the run"):
         await decide(api, started, person("ada"), {"approved": True})
+    for who, may in (("ada", False), ("bob", True)):
+        inbox = api.app.commands.for_caller(person(who)).inbox
+        found = {item.run.id: item for item in (await inbox.find(limit=5)).items}
+        ask = found[started["run_id"]].ask
+        assert ask is not None
+        assert ask.may_decide is may
+        own = [item.run.id for item in (await inbox.find(limit=5, own=True)).items]
+        assert (started["run_id"] in own) is may
     assert (await decide(api, started, person("bob"), {"approved": True})).receipt is Receipt.ACCEPTED
 
 
@@ -179,9 +187,10 @@ async def test_an_address_shows_an_approval_of_named_people_and_does_not_decide_
 
 
 async def test_those_it_escalates_to_may_decide_after_that_time(api: Detent) -> None:
-    started = await asked(api, expense(assignees=["bob"], escalate={"after": "300ms", "to": ["boss"]}))
+    before = await asked(api, expense(assignees=["bob"], escalate={"after": "1d", "to": ["boss"]}))
     with pytest.raises(Forbidden):
-        await decide(api, started, person("boss"), {"approved": True})
+        await decide(api, before, person("boss"), {"approved": True})
+    started = await asked(api, expense(assignees=["bob"], escalate={"after": "50ms", "to": ["boss"]}))
     async with asyncio.timeout(60):
         while True:
             if "noted" in await kinds(api, started):

@@ -156,7 +156,7 @@ def test_an_action_of_another_tenants_connector_is_refused_at_save_and_at_run(on
 
 @pytest.mark.case("K2")
 async def test_on_a_shared_database_such_an_action_is_like_one_of_nothing(postgres_database: str) -> None:
-    # Another node may have an action that this one does not know, so a save is not refused: its run waits for that node.
+    # Another node may have an action that this one does not know. So it is saved, and its run waits for that node.
     heard: list[str] = []
 
     async def listen(request: web.Request) -> web.Response:

@@ -178,7 +178,7 @@ class AskAnswers:
             raise Forbidden(f"{name or by} is not one of those who may decide this: {', '.join(ask.assignees)}")
         if ask.not_by == STARTER:
             row = await self._store.for_tenant(facts.tenant).run(facts.tenant, answer.run)
-            if row is not None and by in _starters(row.principal, row.via):
+            if row is not None and has_started(caller, row.principal, row.via):
                 raise Forbidden("the person that started the run may not decide this")
         return by, name
 
@@ -208,9 +208,10 @@ def _is_role(caller: Caller, word: str) -> bool:
     return word in set(Role) and caller.scopes >= SCOPES[Role(word)]
 
 
-def _starters(principal: str | None, via: str | None) -> set[str]:
-    found = set() if via is None else {via}
-    return found | ({read_principal(principal).user_id} if principal is not None else set())
+def has_started(caller: Caller, principal: str | None, via: str | None) -> bool:
+    """Return whether a caller is the one for whom, or by whom, a run was started."""
+    by, _ = person_of(caller)
+    return by == via or (principal is not None and by == read_principal(principal).user_id)
 
 
 def _read_decision(ask: WaitAsk, body: Any) -> dict[str, Any]:
