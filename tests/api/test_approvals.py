@@ -291,12 +291,13 @@ async def test_a_wait_without_a_page_has_none_and_a_plain_one_has_no_empty_butto
 
 async def test_an_early_answer_is_checked_too(api: Detent) -> None:
     document = json.loads(waiting(schema=ORDER))
-    document["tasks"] = {"nap": {"sleep": "400ms"}, **document["tasks"]}
-    document["tasks"]["w"]["needs"] = ["nap"]
+    document["tasks"] = {"before": {"wait_for_webhook": {}}, **document["tasks"]}
+    document["tasks"]["w"]["needs"] = ["before"]
     started = await asked(api, json.dumps(document))
-    url = await url_of(api, started)
-    assert (await api.call("POST", url, json={"status": "lost"})).status == 400
-    assert (await api.call("POST", url, json={"status": "paid"})).status == 202
+    urls = {one["step"]: one["url"] for one in (await api.run(started))["callbacks"]}
+    assert (await api.call("POST", urls["w"], json={"status": "lost"})).status == 400
+    assert (await api.call("POST", urls["w"], json={"status": "paid"})).status == 202
+    assert (await api.call("POST", urls["before"], json={})).status == 200
     assert await output(api, started) == {"status": "paid"}
 
 
