@@ -178,14 +178,14 @@ def detail(step: Document, now: int) -> str:
 
 
 def notes(step: Document, now: int) -> str:
-    """Return the status code, the attempt and the time left of a step, in a few words."""
+    """Return the status code, the attempt, the decision and the time left of a step, in a few words."""
     words: list[str] = []
     if step.get("status_code") is not None:
         words.append(str(step["status_code"]))
     tries = step.get("attempt") or len(step["attempts"])
     if tries > 1:
         words.append(f"attempt {tries}")
-    if report := reported(step):
+    if report := reported(step) or decided(step):
         words.append(report)
     until = step.get("until") or step.get("next_at")
     if until and step["status"] not in ENDED:
@@ -201,6 +201,17 @@ def reported(step: Document) -> str:
     if not found or step["status"] in ENDED:
         return ""
     return f"{found['fraction']:.0%} {_printable(' '.join(found['text'].split()))[:_LONGEST]}".rstrip()
+
+
+def decided(step: Document) -> str:
+    """Return how an approval was decided, by whom, and why."""
+    found = step.get("output")
+    if step["type"] != "wait" or not isinstance(found, dict) or not isinstance(found.get("approved"), bool):
+        return ""
+    by, comment = found.get("name") or found.get("by"), found.get("comment")
+    who = f" by {by}" if by else " because its time was over"
+    words = f"{'approved' if found['approved'] else 'rejected'}{who}{f': {comment}' if comment else ''}"
+    return _printable(" ".join(words.split()))[:_LONGEST]
 
 
 def error_of(step: Document) -> str:
