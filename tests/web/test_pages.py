@@ -34,6 +34,8 @@ VIEWS: Final = "views.test.js"
 DEV: Final = "dev.test.js"
 #: They sign in, so their server answers nothing without a key.
 SIGNED_IN: Final = ("admin.test.js", "identity.test.js")
+#: What the server of a file imports.
+IMPORTS: Final = {"run.test.js": ("--import", "tests.web.page_actions")}
 OWN: Final = {PATH, VERBS, VIEWS, DEV, *SIGNED_IN}
 PAGES = sorted(path.name for path in (TESTS / "pages").glob("*.test.js") if path.name not in OWN)
 
@@ -48,7 +50,7 @@ def browser() -> Iterator[str]:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_page(page: str, tmp_path: Path, browser: str) -> None:
-    with _served(tmp_path) as url:
+    with _served(tmp_path, *IMPORTS.get(page, ())) as url:
         _test(page, url, browser)
 
 

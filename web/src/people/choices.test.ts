@@ -33,11 +33,3 @@ test("a wait that names its buttons is answered by them", () => {
   assert.equal(askedChoices({ buttons: [] }), undefined);
   assert.equal(askedChoices(null), undefined);
 });
-  const form = { ...ask, form: { type: "object", properties: { cost_center: { type: "string" } } } };
-  assert.deepEqual(askedChoices(form), []);
-  assert.deepEqual(askedDraft(form), { approved: true, answer: { cost_center: null } });
-  const wait = { ...ask, kind: "wait", buttons: [{ label: "Ship it", body: { go: 1 } }] };
-  assert.deepEqual(askedChoices(wait), [{ word: "Ship it", body: { go: 1 } }]);
-  assert.equal(askedChoices({ ...wait, buttons: [] }), undefined);
-  assert.equal(askedDraft(null), undefined);
-});

@@ -8,7 +8,8 @@ import { usePreference } from "../shell/preferences";
 import { hasEnded } from "./live";
 import { shownName } from "./nodes";
 import type { Places } from "./place";
-import { type LogLine, type StepProgress, useLog } from "./use_log";
+import { Progress } from "./progress";
+import { type LogLine, useLog } from "./use_log";
 import tabs from "./tabs.module.css";
 import styles from "./log.module.css";
 
@@ -77,22 +78,6 @@ export function LogTab({ id, outline, places }: { id: string; outline: Outline; 
           )}
         </div>
       )}
-    </div>
-  );
-}
-
-function Progress({ all }: { all: StepProgress[] }) {
-  return (
-    <div className={styles["progress"]}>
-      {all.map((one) => (
-        <div key={`${one.step}/${one.attempt}`}>
-          <b>{shownName(one.step)}</b>
-          <progress value={one.fraction} max={1} aria-label={`Progress of ${one.step}`} />
-          <span className={tabs["soft"]}>
-            {Math.round(one.fraction * 100)} % {one.text}
-          </span>
-        </div>
-      ))}
     </div>
   );
 }

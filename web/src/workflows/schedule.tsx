@@ -26,8 +26,8 @@ export function Schedule({ trigger, withWorkflow }: { trigger: Trigger; withWork
   const zone = typeof config["timezone"] === "string" ? config["timezone"] : "UTC";
   const shown = clock === "utc" ? "utc" : "local";
   const cron = String(config["cron_expression"] ?? "");
-  // Only a schedule of six fields has slots within a minute.
-  const isExact = cron.trim().split(/\s+/).length > 5;
+  // Only a schedule of six fields, or of an interval, has slots within a minute.
+  const isExact = cron.trim().split(/\s+/).length > 5 || cron.startsWith("@every");
   return (
     <article className={styles["trigger"]} aria-label={nameOf(trigger)}>
       <header>
@@ -81,6 +81,8 @@ export function Schedule({ trigger, withWorkflow }: { trigger: Trigger; withWork
           <dd>{OVERLAPS[String(config["overlap"] ?? "allow")] ?? String(config["overlap"])}</dd>
           <dt>If missed</dt>
           <dd>{MISSED[String(config["missed"] ?? "last")] ?? String(config["missed"])}</dd>
+          <dt>From</dt>
+          <dd>{trigger.owned_by === "definition" ? "the workflow, its definition or code; it is changed there" : "the API"}</dd>
           <dt>Last fired</dt>
           <dd>{trigger.last_fired_at ? <Time at={trigger.last_fired_at} /> : "never"}</dd>
         </dl>

@@ -63,7 +63,7 @@ export function TriggerCard({ trigger, withWorkflow }: { trigger: Trigger; withW
           </>
         )}
         <dt>From</dt>
-        <dd>{trigger.owned_by === "definition" ? "the definition; it is changed there" : "the API"}</dd>
+        <dd>{trigger.owned_by === "definition" ? "the workflow, its definition or code; it is changed there" : "the API"}</dd>
         <dt>Last fired</dt>
         <dd>{trigger.last_fired_at ? <Time at={trigger.last_fired_at} /> : "never"}</dd>
         </dl>

@@ -1,7 +1,7 @@
 // The page of a run, in a real browser before a real Detent.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { api, judged, looked, openBrowser, picture, until } from "../browser.js";
+import { api, BASE, judged, looked, openBrowser, picture, until } from "../browser.js";
 import { startService } from "../service.js";
 import { everyKind, ORDER } from "../shop.js";
 
@@ -347,6 +347,33 @@ test("a stream of entries costs little, and what a person reads stays where it i
   console.log(`# 200 entries in ${seconds.toFixed(1)} s: the main thread was busy ${(share * 100).toFixed(1)} % of the time`);
   assert.equal(await body.evaluate((el) => el.scrollTop), place);
   await page.getByRole("complementary", { name: "Step begin" }).waitFor();
+  await page.close();
+});
+
+test("a step in flight says how far it is, beside its step and in the log", async () => {
+  await save({ name: "counting", tasks: { count: { action: "pages.count" } } });
+  const run = await start("counting");
+  const page = await open(run, "?step=count");
+  const panel = page.getByRole("complementary", { name: "Step count" });
+  await panel.getByText("40 % page 4 of 10").waitFor();
+  assert.equal(await panel.getByRole("progressbar", { name: "Progress of count" }).getAttribute("value"), "0.4");
+  await judged(page, "progress of a step");
+  await picture(page, "run-progress");
+  await page.goto(new URL(`/runs/${run}/log`, BASE).href);
+  await page.getByText("40 % page 4 of 10").waitFor();
+  await page.close();
+  await api("POST", `/runs/${run}/cancel`);
+});
+
+test("a schedule in code has its slots, and says where it is changed", async () => {
+  const page = await browser.page({ path: "/workflows/morning_report/schedules" });
+  const schedule = page.getByRole("article", { name: "morning_report" });
+  await schedule.getByText("0 9 * * 1-5").waitFor();
+  await schedule.getByText("Europe/Zurich").waitFor();
+  await schedule.getByText("its definition or code; it is changed there").waitFor();
+  assert.equal(await schedule.getByRole("list").first().getByRole("listitem").count(), 10);
+  await judged(page, "a schedule in code");
+  await picture(page, "schedule-in-code");
   await page.close();
 });
 

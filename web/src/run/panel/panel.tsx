@@ -14,6 +14,7 @@ import { hasEnded } from "../live";
 import type { Look } from "../moment";
 import { shownName, stateOfStep, tookOf } from "../nodes";
 import { type Places, urlOf } from "../place";
+import { ProgressOf } from "../progress";
 import { isFailure, isOver } from "../travel";
 import { Attempts } from "./attempts";
 import { ErrorPart } from "./error";
@@ -54,6 +55,7 @@ export function StepPanel({ id, look, newest, graph, step: name, now, places, on
         </Button>
       </header>
       <p className={styles["sentence"]}>{sentenceOfStep(step, described?.label ?? "", data, look.time ?? now)}</p>
+      {look.seq === null && step.status === "running" && <ProgressOf run={id} step={name} />}
       {step.child_run_id && (
         <p className={styles["sentence"]}>
           <Link href={urlOf(step.child_run_id, {})} className={styles["link"] ?? ""}>
