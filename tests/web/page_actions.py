@@ -11,7 +11,7 @@ from detent import ActionContext, Run, cron
 @detent.action("pages.count")
 async def count(context: ActionContext) -> None:
     context.progress(0.4, "page 4 of 10")
-    while not context.cancelled:
+    while not context.cancelled:  # noqa: ASYNC110 - as an action with a loop does
         await asyncio.sleep(0.05)
 
 

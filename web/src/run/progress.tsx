@@ -32,7 +32,7 @@ export function ProgressOf({ run, step }: { run: string; step: string }) {
     queryKey: ["runs", run, "progress", step],
     queryFn: async ({ signal }) => {
       const page = await read<components["schemas"]["LogAnswer"]>(path`/api/v1/runs/${run}/logs`, { step, limit: 1 }, signal);
-      return page.progress.filter((one) => one.step === step);
+      return (page.progress ?? []).filter((one) => one.step === step);
     },
     refetchInterval: LOOK,
   });
