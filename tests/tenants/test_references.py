@@ -170,9 +170,10 @@ async def test_on_a_shared_database_such_an_action_is_like_one_of_nothing(postgr
         await world.app.commands.for_caller(_caller(B)).catalog.add(read_manifest(text, filename="bcrm.yaml"))
         told, runs = [], []
         for action in ("bcrm.get", "zcrm.get"):
-            flow = {"name": f"asks-{action[0]}", "tasks": {"get": {"action": action}}}
-            told.append(warnings(await save(world, A, flow)).replace(action, "").replace(flow["name"], ""))
-            started = await world.made(A, "POST", f"/api/v1/workflows/{flow['name']}/trigger", {})
+            name = f"asks-{action[0]}"
+            saved = await save(world, A, {"name": name, "tasks": {"get": {"action": action}}})
+            told.append(warnings(saved).replace(action, "").replace(name, ""))
+            started = await world.made(A, "POST", f"/api/v1/workflows/{name}/trigger", {})
             runs.append(started["run_id"])
         assert told[0] == told[1]
         await save(world, B, {"name": "asks", "tasks": {"get": {"action": "bcrm.get"}}})
