@@ -242,6 +242,7 @@ def approval_result(ask: WaitAsk, decisions: Sequence[Decision]) -> bytes:
                 "answer": last.answer,
                 "decisions": [_shown(one) for one in decisions],
                 "digest": ask.digest(),
+                "timed_out": False,
             }
         }
     )
@@ -273,6 +274,7 @@ def timed_out_result(on_timeout: str, now: Instant) -> bytes:
         "comment": None,
         "answer": None,
         "decisions": [],
+        "digest": None,
         "timed_out": True,
     }
     return _encode({"output": output})

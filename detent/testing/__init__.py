@@ -14,12 +14,13 @@ if TYPE_CHECKING:
     from detent.testing.clock import FakeClock
     from detent.testing.crashes import CrashMatrix, CrashPoint, crash_matrix
     from detent.testing.engine import MemoryEngine, MemoryRun
-    from detent.testing.errors import NeverEnds, NotDeterministic
+    from detent.testing.errors import AnswerRefused, NeverEnds, NotDeterministic
     from detent.testing.result import Speedrun, StepRun
     from detent.testing.speedruns import speedrun, speedrun_async
 
 _HOMES = {
     "After": "detent.testing.answers",
+    "AnswerRefused": "detent.testing.errors",
     "StepRequest": "detent.testing.answers",
     "CrashMatrix": "detent.testing.crashes",
     "FakeClock": "detent.testing.clock",
@@ -40,6 +41,7 @@ _HOMES = {
 }
 __all__ = [
     "After",
+    "AnswerRefused",
     "StepRequest",
     "CrashMatrix",
     "FakeClock",

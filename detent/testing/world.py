@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable
+from functools import partial
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -17,6 +18,7 @@ from detent.commands import Commands, EngineCommands
 from detent.engine.callbacks import CallbackTokens
 from detent.engine.engine import Engine
 from detent.engine.tuning import Tuning
+from detent.errors import DetentError
 from detent.graph import codec
 from detent.ids import RUN, show
 from detent.instant import SECOND, Instant
@@ -29,6 +31,7 @@ from detent.store.memory.tables import StoredRun
 from detent.store.rows import CallbackState, MessageKind
 from detent.testing.answers import Answers, CallPlace, Response, StepRequest, plain, value_of
 from detent.testing.clock import NO_ID, FakeClock, FakeLoop, Life, outside_of_loops
+from detent.testing.errors import AnswerRefused
 from detent.testing.executors import executors
 from detent.testing.ids import Ids
 from detent.testing.stage import Stage, is_dead
@@ -287,7 +290,8 @@ class World:
             if self._is_to_be_answered(run, step):
                 key = self.answer_key(run, step)
                 answer = value_of(self.answers.of(StepRequest(self.answers.name_for(key) or key)))
-                self.loop.create_task(self.deliver(run, step, answer), context=NO_ID.copy())
+                sending = self.loop.create_task(self.deliver(run, step, answer), context=NO_ID.copy())
+                sending.add_done_callback(partial(self._was_sent, key), context=NO_ID)
                 return True
         for run, key, _ in self.open_signals():
             if self._is_to_be_answered(run, key):
@@ -295,6 +299,14 @@ class World:
                 self.loop.create_task(self.signal(run, name_of(key), data), context=NO_ID.copy())
                 return True
         return False
+
+    def _was_sent(self, key: str, sending: asyncio.Task[None]) -> None:
+        """Raise the refusal of an answer where the test waits."""
+        error = None if sending.cancelled() else sending.exception()
+        if isinstance(error, DetentError):
+            error = AnswerRefused(self.answers.name_for(key) or key, error.message)
+        if error is not None and self._settled is not None and not self._settled.done():
+            self._settled.set_exception(error)
 
     def _is_to_be_answered(self, run: bytes, key: str) -> bool:
         """Return whether an answer is due and was not sent yet, and mark it as sent."""

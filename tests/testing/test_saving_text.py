@@ -99,6 +99,37 @@ def test_what_failed_and_what_never_came_is_kept(tmp_path: Path) -> None:
     assert failures(tmp_path, late) == []
 
 
+@pytest.mark.parametrize(
+    ("decision", "kept"),
+    [
+        ({"approved": True, "comment": "ok", "answer": {"by": "R&D"}}, None),
+        ({"approved": False, "comment": "too much"}, None),
+        (None, {"$timeout": True}),
+    ],
+)
+def test_a_decision_is_kept_as_a_person_sent_it(tmp_path: Path, decision: Any, kept: Any) -> None:
+    form = {"type": "object", "properties": {"by": {"type": "string"}}}
+    approve = {"title": "Pay?", "form": form, "timeout": "3d", "on_timeout": "reject"}
+    with_ = {"said": "{{tasks.approve.output.comment}}", "late": "{{tasks.approve.output.timed_out}}"}
+    definition = {
+        "name": "expense",
+        "tasks": {
+            "approve": {"approve": approve},
+            "say": {"needs": ["approve"], "action": "core.echo", "with": with_},
+        },
+    }
+    with MemoryEngine() as engine:
+        run = engine.start(definition)
+        engine.advance(days=1)
+        if decision is not None:
+            run.answer("approve", decision)
+        engine.advance(days=3)
+        text = saved(engine, run, definition)
+    answer = yaml.safe_load(text)["tests"][0]["answers"]["approve"]
+    assert (answer if kept else answer["$value"]) == (kept or decision)
+    assert failures(tmp_path, text) == []
+
+
 def test_a_graph_is_kept_too(tmp_path: Path) -> None:
     definition = document(
         node(

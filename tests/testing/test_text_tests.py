@@ -11,7 +11,7 @@ import yaml
 
 from detent.errors import InvalidDefinition, InvalidInput
 from detent.forms.compile import compile_document
-from detent.testing import speedrun
+from detent.testing import AnswerRefused, speedrun
 from detent.testing.text.comparison import differences, route_differences
 from detent.testing.text.files import find_files, read_tests
 from detent.testing.text.junit import junit_xml
@@ -145,6 +145,35 @@ def test_a_wait_without_an_end_is_named(folder: Path) -> None:
     workflow = {"name": "w", "tasks": {"ask": {"wait_for_webhook": {}}}}
     [result] = results(folder, {"name": "it", "expect": {"status": "completed"}}, workflow=workflow)
     assert "ask" in result.failures[0]
+
+
+EXPENSE = """
+name: expense
+tasks:
+  approve:
+    approve:
+      title: An expense
+      form: {type: object, properties: {cost_center: {type: string}}, required: [cost_center]}
+      timeout: 5d
+      on_timeout: reject
+"""
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [({"approved": True}, "answer.cost_center: is missing"), ({"aproved": True}, "a decision is a JSON object")],
+)
+def test_an_answer_that_its_wait_refuses_fails_the_test_at_once(folder: Path, answer: dict[str, Any], why: str) -> None:
+    (folder / "expense.yaml").write_text(EXPENSE)
+    test = {"name": "refused", "answers": {"approve": answer}, "expect": {"status": "completed"}}
+    [found] = results(folder, test, workflow="expense.yaml")
+    [failure] = found.failures
+    assert failure.startswith("answers.approve: ")
+    assert why in failure
+    with pytest.raises(AnswerRefused, match="the answer of 'approve' is refused: "):
+        speedrun(folder / "expense.yaml", answers={"approve": answer})
+    late = {"name": "late", "answers": {"approve": {"$timeout": True}}, "expect": {"status": "completed", "took": "5d"}}
+    assert [one.failures for one in results(folder, late, workflow="expense.yaml")] == [()]
 
 
 def test_failures_and_children_are_answered(folder: Path) -> None:

@@ -243,7 +243,7 @@ def _check_schema(ask: WaitAsk, body: Any, root: str) -> None:
         return
     found = _validator(msgspec.json.encode(ask.schema, order="deterministic")).problems(body, root)
     if found:
-        said = "; ".join(f"{problem.field} {problem.message}" for problem in found[:5])
+        said = "; ".join(f"{problem.field}: {problem.message}" for problem in found[:5])
         raise InvalidInput(f"the {root} does not fit what is asked, and the wait goes on: {said}", found)
 
 

@@ -18,7 +18,7 @@ from detent.run.call import StepCall
 from detent.run.outcomes import Fail, Outcome, StepError
 from detent.steps.stated_outcomes import computed, refused_call, stated_outcome
 from detent.testing.answers import Answers, CallPlace, Response, StepRequest
-from detent.testing.errors import NeverEnds
+from detent.testing.errors import AnswerRefused, NeverEnds
 from detent.testing.result import Speedrun
 from detent.testing.speedruns import Definition, Subject, Trial
 from detent.testing.text.comparison import differences, route_differences
@@ -117,6 +117,8 @@ class TextTrial:
             run = Trial(subject, answers, at=test.clock).run(worlds.append)
         except NeverEnds as error:
             return [_forever(worlds[-1]) if worlds else str(error)], None
+        except AnswerRefused as error:
+            return [f"answers.{error.name}: {error.message}"], None
         except DetentError as error:
             return [_refusal(error)], None
         missing = [f"answers.{name}: is missing; {why}" for name, why in answers.missing.items()]

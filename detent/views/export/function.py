@@ -18,6 +18,7 @@ _ANSWERED: Final = (Op.STEP, Op.WAIT, Op.SIGNAL, Op.CHILD)
 _FIRST, _LAST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 _GIVEN_UP: Final = "given_up"
 NOTHING_COMES: Final = Code("TimeoutError")
+_OF_A_DECISION: Final = ("approved", "comment", "answer")
 
 
 @dataclass(slots=True)
@@ -123,11 +124,20 @@ def _add_answers(
             found.answers[key] = NOTHING_COMES
         elif end["status"] == _SUCCESS:
             result = end["result"] or {}
-            found.answers[key] = result.get("output", result.get("body"))
+            found.answers[key] = decision_in(result.get("output")) or result.get("output", result.get("body"))
         elif end["status"] == _CANCELLED:
             found.answers[key] = call("Output", then="cancel", reason=end["error"] and end["error"]["message"])
         else:
             found.answers[key] = failure(end["status"], end["error"], at_once=at_once)
+
+
+def decision_in(output: Any) -> Any:
+    """Return what a person sent, if a result is that of an approval: `NOTHING_COMES` if its time was over."""
+    if not isinstance(output, Mapping) or "decisions" not in output or not isinstance(output.get("approved"), bool):
+        return None
+    if output.get("timed_out"):
+        return NOTHING_COMES
+    return {name: output[name] for name in _OF_A_DECISION if output.get(name) is not None}
 
 
 def _unfinished(begun: Document | None) -> Code:

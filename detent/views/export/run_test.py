@@ -17,7 +17,7 @@ from detent.forms.rules.action import step_names
 from detent.run.status import TERMINAL, Status
 from detent.steps.actions import CORE_PREFIX
 from detent.views.export.errors import Code, call, failure, failure_of_class
-from detent.views.export.function import FunctionAnswers, collect_from_function, named, on_route
+from detent.views.export.function import FunctionAnswers, collect_from_function, decision_in, named, on_route
 
 # The answers and the route of a test, from the steps of a past run of a definition or a workflow class.
 
@@ -102,6 +102,8 @@ def _ended_by(event: Document) -> list[str]:
 
 def _answer(step: Document, *, headers: bool) -> Any:
     status, kind = step["status"], step["type"]
+    if kind == "wait" and (decision := decision_in(step.get("output"))) is not None:
+        return decision
     if kind in _ANSWERS and (step.get("status_code") or status == _SUCCESS):
         return _response(step, headers=headers)
     if status == _SUCCESS:

@@ -14,6 +14,7 @@ from detent.errors import InvalidInput
 from detent.forms.rules.action import step_names
 from detent.steps.stated_outcomes import COMPUTED
 from detent.values.yaml import dump_yaml
+from detent.views.export.function import NOTHING_COMES, decision_in
 from detent.views.export.run_test import (
     VARIES,
     check_repeatable,
@@ -105,7 +106,10 @@ def _answer(step: Document, began: str | None) -> Any:
 def _last(step: Document, began: str | None) -> Any:
     status, kind = step["status"], step["type"]
     if kind == "wait":
-        return _callback(step, began) if status == _SUCCESS else {"$timeout": True}
+        decision = decision_in(step.get("output"))
+        if status != _SUCCESS or decision is NOTHING_COMES:
+            return {"$timeout": True}
+        return _callback(step, step.get("body") if decision is None else decision, began)
     if kind == "http" and (step.get("status_code") or status == _SUCCESS):
         code, body = step.get("status_code") or _OK, step.get("body")
         headers = _texts(step.get("headers"))
@@ -118,8 +122,8 @@ def _last(step: Document, began: str | None) -> Any:
     return _failure(status, step["error"] or (errors[-1] if errors else None))
 
 
-def _callback(step: Document, began: str | None) -> Any:
-    found: dict[str, Any] = {"$value": step.get("body")}
+def _callback(step: Document, body: Any, began: str | None) -> Any:
+    found: dict[str, Any] = {"$value": body}
     for part in ("headers", "query"):
         if texts := _texts(step.get(part)):
             found[f"${part}"] = texts
@@ -127,7 +131,7 @@ def _callback(step: Document, began: str | None) -> Any:
         seconds = (datetime.fromisoformat(step["finished_at"]) - datetime.fromisoformat(began)).total_seconds()
         if seconds >= 1:
             found["$after"] = round(seconds, 3)
-    return _value(step.get("body")) if list(found) == ["$value"] else found
+    return _value(body) if list(found) == ["$value"] else found
 
 
 def _texts(given: Document | None) -> dict[str, str]:
