@@ -71,6 +71,9 @@ def read_approval_values(fields: Fields) -> dict[str, Any]:
         fields.problems.add(fields.at("title"), "is missing: one line that says what is to be approved")
     ask: dict[str, Any] = {"is_approval": True, **_read_shown(fields)}
     ask["assignees"] = _read_people(fields, "assignees")
+    if fields.get("assignees") == []:
+        message = "is empty, so everyone could decide; name a person or role:NAME, or leave it out"
+        fields.problems.add(fields.at("assignees"), message)
     quorum = fields.integer("quorum", least=1, most=MOST_QUORUM)
     if quorum is not None and quorum > 1:
         ask["quorum"] = quorum

@@ -115,7 +115,10 @@ def build_ask(given: Mapping[str, Any], *, now: Instant, others: Sequence[str] =
     """Build the stored form of an ask from its rendered config. Raise AskError."""
     fields = dict(given)
     for name in ("assignees", "to"):
+        is_written = name in fields
         fields[name] = _people(name, fields.get(name))
+        if is_written and not fields[name]:
+            raise AskError(f"{name}: is empty, so everyone could decide; name a person or {ROLE}NAME, or leave it out")
     for name, most in (("title", LONGEST_TITLE), ("text", LONGEST_TEXT)):
         if fields.get(name) is not None:
             fields[name] = _text(name, fields[name], most)

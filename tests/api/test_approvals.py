@@ -186,6 +186,33 @@ async def test_an_address_shows_an_approval_of_named_people_and_does_not_decide_
     assert (await api.call("POST", await url_of(api, by_link), json={"approved": True})).status == 200
 
 
+@pytest.mark.parametrize("approvers", [[], None, "", [" "]])
+async def test_people_that_render_to_no_one_do_not_let_everyone_decide(api: Detent, approvers: Any) -> None:
+    definition = expense(assignees=["{{trigger.body.approvers}}"])
+    run = await api.ended(await asked(api, definition, {"name": "Ada", "amount": 1, "approvers": approvers}))
+    assert run["status"] == "failed"
+    assert "assignees" in run["tasks"]["approve"]["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        {"_page": "1"},
+        {"_page": "1", "approved": "yes"},
+        {"_page": "1", "approved": "true", "field.cost_center": "[" * 20_000},
+        {"_page": "1", "approved": "true", "field.cost_center": "9" * 5_000},
+    ],
+)
+async def test_a_forged_form_is_refused_and_decides_nothing(api: Detent, form: dict[str, str]) -> None:
+    schema = {"type": "object", "properties": {"cost_center": {"type": "integer"}}, "required": ["cost_center"]}
+    started = await asked(api, expense(form=schema))
+    url = await url_of(api, started)
+    assert (await api.call("POST", url, data=form, headers=HTML)).status == 400
+    assert (await api.call("POST", url, json={"_page": 1, "approved": True})).status == 400
+    assert "received" not in await kinds(api, started)
+    assert (await api.call("POST", url, json={"approved": False})).status == 200
+
+
 async def test_those_it_escalates_to_may_decide_after_that_time(api: Detent) -> None:
     before = await asked(api, expense(assignees=["bob"], escalate={"after": "1d", "to": ["boss"]}))
     with pytest.raises(Forbidden):
@@ -264,6 +291,14 @@ async def test_a_page_has_the_buttons_that_the_workflow_names(api: Detent) -> No
     assert (await api.call("POST", url, data={"_page": "1", "button": "7"}, headers=HTML)).status == 400
     assert (await api.call("POST", url, data={"_page": "1", "button": "1"}, headers=HTML)).status == 200
     assert await output(api, started) == {"ship": False}
+
+
+async def test_a_button_that_no_page_has_is_refused(api: Detent) -> None:
+    started = await asked(api, waiting(buttons=[{"label": "Go", "body": 1}]))
+    url = await url_of(api, started)
+    for number in ("1", "9" * 5_000, "-1", "²"):
+        assert (await api.call("POST", url, data={"_page": "1", "button": number}, headers=HTML)).status == 400
+    assert (await api.call("POST", url, data={"_page": "1", "button": "0"}, headers=HTML)).status == 200
 
 
 async def test_a_form_sends_the_types_that_its_schema_asks_for(api: Detent) -> None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-import msgspec
-
 from detent.errors import InvalidInput
 from detent.graph.ask import WaitAsk
+from detent.values.json import parse_json
 
 #: A hidden field of the form of our page. Other senders of forms do not have it.
 MARK: Final = "_page"
@@ -16,17 +15,21 @@ BUTTON: Final = "button"
 DECISION: Final = "approved"
 COMMENT: Final = "comment"
 FIELD: Final = "field."
+#: No page has more buttons than numbers of so many digits.
+_DIGITS: Final = 4
 
 
 def is_page_form(body: Any) -> bool:
     """Return whether a body was sent by our page."""
-    return isinstance(body, dict) and MARK in body
+    return isinstance(body, dict) and body.get(MARK) == "1"
 
 
 def page_body(ask: WaitAsk, form: Mapping[str, Any]) -> Any:
     """Return the body that the form of a page means. Raise InvalidInput."""
     if ask.is_approval:
-        body: dict[str, Any] = {"approved": form.get(DECISION) == "true"}
+        if form.get(DECISION) not in ("true", "false"):
+            raise InvalidInput("the form says neither approved=true nor approved=false; open its address again")
+        body: dict[str, Any] = {"approved": form[DECISION] == "true"}
         if form.get(COMMENT):
             body["comment"] = form[COMMENT]
         if ask.schema is not None and body["approved"]:
@@ -35,7 +38,7 @@ def page_body(ask: WaitAsk, form: Mapping[str, Any]) -> Any:
     if ask.is_form and ask.schema is not None:
         return _values(ask.schema, form)
     number = str(form.get(BUTTON, ""))
-    if not number.isascii() or not number.isdigit() or int(number) >= len(ask.buttons):
+    if not number.isascii() or not number.isdigit() or len(number) > _DIGITS or int(number) >= len(ask.buttons):
         raise InvalidInput("the page that sent this is out of date; open its address again")
     return ask.buttons[int(number)].body
 
@@ -57,8 +60,8 @@ def _value(kind: Any, text: str) -> Any:
     if kind_of(kind) == "string":
         return text.replace("\r\n", "\n")
     try:
-        return msgspec.json.decode(text)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+        return parse_json(text, InvalidInput)
+    except InvalidInput:
         return text
 
 

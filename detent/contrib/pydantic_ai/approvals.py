@@ -31,7 +31,7 @@ class ApprovalOptions:
     After `timeout` the call is denied."""
 
     timeout: Duration | None = None
-    assignees: Sequence[str] = ()
+    assignees: str | Sequence[str] | None = None
     quorum: int = 1
     not_by: str | None = None
     by_link: bool = False

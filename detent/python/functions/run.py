@@ -225,7 +225,7 @@ class Run(FlowVerbs):
         text: str | None = None,
         data: Any = None,
         form: Mapping[str, Any] | None = None,
-        assignees: Sequence[str] = (),
+        assignees: str | Sequence[str] | None = None,
         quorum: int = 1,
         not_by: str | None = None,
         by_link: bool = False,
