@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-PATIENCE: Final = 60
+PATIENCE: Final = 300
 _NAME: Final = "concat('detent-', md5(database()))"  # locks are global to the server, and their names must be short
-_LOCK: Final = f"select get_lock({_NAME}, {PATIENCE})"
+_LOCK: Final = f"select get_lock({_NAME}, 1)"
 _UNLOCK: Final = f"select release_lock({_NAME})"
 _LOG: Final = """
 create table if not exists migration_step (
@@ -54,8 +54,11 @@ async def migrate(address: Address, to: str | None = None, *, force: bool = Fals
     from detent.store.migrations.server import migrate_server  # Alembic: only when something is to be migrated
 
     async def work(wire: Wire) -> str:
-        [locked] = await wire.send(_LOCK)
-        if not locked.rows[0][0]:
+        for _ in range(PATIENCE):  # a second each, because a connection that is silent for long counts as lost
+            [locked] = await wire.send(_LOCK)
+            if locked.rows[0][0]:
+                break
+        else:
             raise StoreBusy(f"another process has been migrating {address} for {PATIENCE} s")
         await wire.send("set session default_storage_engine = InnoDB")
         if is_mariadb(wire):

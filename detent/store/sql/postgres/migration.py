@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from detent.store.migrations.plan import Migration
 
 _LOCK: Final = "select pg_try_advisory_xact_lock(7233194)"
-_PATIENCE: Final = 60.0
+_PATIENCE: Final = 300.0
 _HAS_TABLES: Final = "select to_regclass('alembic_version') is not null and to_regclass('setting') is not null"
 _OFFERS: Final = "select n.offers from node n join lease l on l.node = n.id where l.until > clock_timestamp()"
 #: A schema change that waits for a lock blocks every flush behind it. So it gives up soon and is repeated.
