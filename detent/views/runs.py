@@ -132,7 +132,7 @@ def _ended(one: Checkpoint, attempts: list[AttemptDocument], begun: Entry | None
         finished_at=as_datetime(one.at),
         duration_ms=attempts[-1].duration_ms if attempts else None,
         attempts=attempts,
-        output=result.body if op is Op.WAIT else result.output,
+        output=result.body if op is Op.WAIT and result.output is NULL else result.output,
         error=failure_or_none(one.error),
     )
 

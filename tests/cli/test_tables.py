@@ -12,7 +12,7 @@ from detent.cli.main import _with_values
 from detent.cli.options import read_labels, read_moment, read_seconds
 from detent.cli.output import terminal as tables
 from detent.cli.output.journal import lines_of
-from detent.cli.output.terminal import Column, ago, one_line, show_table
+from detent.cli.output.terminal import Column, ago, local_and_ago, one_line, show_table
 from detent.clock import SystemClock
 from detent.errors import InvalidInput
 from detent.instant import as_datetime
@@ -60,6 +60,7 @@ def test_how_far_away_a_time_is_is_said_shortly() -> None:
     for seconds, said in ((0.2, "just now"), (7, "7 s ago"), (301, "5m ago"), (7300, "2h ago"), (-130, "in 2m")):
         assert ago((now - timedelta(seconds=seconds)).isoformat()) == said
     assert ago((now - timedelta(days=3)).isoformat()).startswith("20")
+    assert local_and_ago((now - timedelta(days=3)).isoformat()).endswith("(3d ago)")
 
 
 def test_times_are_instants_or_lengths_from_now() -> None:

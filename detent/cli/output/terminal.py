@@ -199,10 +199,20 @@ def ago(text: str | None) -> str:
     """Format the distance of an instant from now, such as `5m ago`. From a day on, format it as local date and time."""
     if text is None:
         return ""
-    when = datetime.fromisoformat(text)
-    seconds = (as_datetime(SystemClock().wall()) - when).total_seconds()
-    if abs(seconds) >= _DAY:
-        return local(text)
+    seconds = _since(text)
+    return local(text) if abs(seconds) >= _DAY else _distance(seconds)
+
+
+def local_and_ago(text: str) -> str:
+    """Format an instant as local date and time, with its distance from now."""
+    return f"{local(text)} ({_distance(_since(text))})"
+
+
+def _since(text: str) -> float:
+    return (as_datetime(SystemClock().wall()) - datetime.fromisoformat(text)).total_seconds()
+
+
+def _distance(seconds: float) -> str:
     if abs(seconds) < 1:
         return "just now"
     said = f"{abs(seconds):.0f} s" if abs(seconds) < 60 else duration(abs(seconds)).split(" ")[0]

@@ -431,6 +431,8 @@ async def test_a_function_asks_people_and_goes_on_with_their_decision() -> None:
         assert (await decide("bob", yes), await decide("eve", yes)) == ("counted", "accepted")
         document = await ended(app, run)
         assert document["output"] == [True, True, "eve", {"reason": "lunch"}, 2, False, True], (document, waiting)
+        told = document["tasks"]["@wait:expense"]["output"]
+        assert (told["approved"], told["by"], told["answer"]) == (True, "eve", {"reason": "lunch"})
         journal = await app.engine.store.journal(DEFAULT_TENANT, parse(RUN, run))
         assert [entry.step for entry in journal if entry.kind == "noted"] == ["@wait:expense"]
 

@@ -26,6 +26,7 @@ from detent.cli.output.terminal import (
     facts,
     faint,
     local,
+    local_and_ago,
     marked,
     one_line,
     out,
@@ -485,7 +486,7 @@ def _facts(run: Document) -> list[tuple[str, str | None]]:
     return [
         ("run", run["id"]),
         ("version", str(run["version"])),
-        ("starts" if run["start_at"] else "started", f"{local(begun)} ({ago(begun)})" if begun else None),
+        ("starts" if run["start_at"] else "started", local_and_ago(begun) if begun else None),
         ("by", run["trigger_id"] or run["trigger"]),
         ("request id", plain(run["request_id"] or "")),
         ("made from", origin and f"{origin['run_id']} by {origin['kind']}"),

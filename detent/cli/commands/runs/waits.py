@@ -10,7 +10,7 @@ from rich.text import Text
 
 from detent.cli.client import Document, open_client
 from detent.cli.options import Database, Json, Url, read_input, settings_of, wrong
-from detent.cli.output.terminal import Column, ago, faint, local, one_line, out, print_json, show_table
+from detent.cli.output.terminal import Column, faint, local_and_ago, one_line, out, print_json, show_table
 from detent.client import runs
 
 _COLUMNS: Final = (
@@ -56,7 +56,7 @@ def _row(wait: Document) -> list[str | Text]:
         Text(wait["step"]),
         Text(wait["run"]["workflow"]),
         Text(one_line(wait["question"] or wait["title"] or "")),
-        faint("" if wait["until"] is None else f"{local(wait['until'])} ({ago(wait['until'])})"),
+        faint("" if wait["until"] is None else local_and_ago(wait["until"])),
         faint(f"{len(ask['decisions'])} of {quorum}" if quorum > 1 else ""),
     ]
 

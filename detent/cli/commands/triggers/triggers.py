@@ -19,6 +19,7 @@ from detent.cli.output.terminal import (
     facts,
     faint,
     local,
+    local_and_ago,
     one_line,
     out,
     plain,
@@ -292,7 +293,7 @@ def _facts(trigger: Document) -> list[tuple[str, str | None]]:
         *config,
         ("condition", plain(trigger["condition"] or "")),
         ("url", trigger["url"]),
-        ("next", trigger["next_at"] and f"{local(trigger['next_at'])} ({ago(trigger['next_at'])})"),
+        ("next", trigger["next_at"] and local_and_ago(trigger["next_at"])),
         ("last fired", trigger["last_fired_at"] and f"{local(trigger['last_fired_at'])}"),
         ("note", plain(trigger["note"] or "")),
     ]

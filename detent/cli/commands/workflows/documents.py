@@ -10,7 +10,18 @@ from rich.text import Text
 
 from detent.cli.client import Document, open_client
 from detent.cli.options import Database, Json, Url, decode_value, read_file, read_value, settings_of, wrong
-from detent.cli.output.terminal import Column, ago, facts, faint, local, one_line, out, plain, print_json, show_table
+from detent.cli.output.terminal import (
+    Column,
+    ago,
+    facts,
+    faint,
+    local_and_ago,
+    one_line,
+    out,
+    plain,
+    print_json,
+    show_table,
+)
 from detent.client import templates
 from detent.client.calls import Call
 
@@ -82,7 +93,7 @@ def show_document(
             ("version", f"{document['version']} of {', '.join(map(str, document['versions']))}"),
             ("format", document["format"]),
             ("team", plain(document["team"])),
-            ("saved", f"{local(document['inserted_at'])} ({ago(document['inserted_at'])})"),
+            ("saved", local_and_ago(document["inserted_at"])),
         ]
     )
     out.print()

@@ -15,11 +15,11 @@ from detent.cli.commands.files.rehearse import Days, print_rehearsal, show_progr
 from detent.cli.options import Database, Json, Url, Yes, read_version, settings_of, wrong
 from detent.cli.output.terminal import (
     Column,
-    ago,
     confirm,
     facts,
     faint,
     local,
+    local_and_ago,
     one_line,
     out,
     plain,
@@ -251,7 +251,7 @@ def show_draft(
     problems = draft["problems"]
     state = f"[red]{len(problems)} problem{'s' * (len(problems) != 1)}[/]" if problems else "[green]can be published[/]"
     out.print(f"[bold]{plain(draft['workflow'])}[/]  [yellow]draft[/]  {state}")
-    changed = f"{local(draft['updated_at'])} ({ago(draft['updated_at'])}) by {plain(draft['saved_by'])}"
+    changed = f"{local_and_ago(draft['updated_at'])} by {plain(draft['saved_by'])}"
     facts([("revision", str(draft["revision"])), ("form", draft["form"]), ("changed", changed)])
     for problem in problems:
         out.print(f"  [red]✗[/] [bold]{plain(problem['field'])}[/]: {plain(problem['message'])}")

@@ -18,7 +18,7 @@ from detent.cli.output.terminal import (
     confirm,
     facts,
     faint,
-    local,
+    local_and_ago,
     one_line,
     out,
     plain,
@@ -106,7 +106,7 @@ def show_workflow(
             ("version", _version(document)),
             ("draft", _draft(document)),
             ("trigger", document["trigger"]),
-            ("changed", f"{local(document['updated_at'])} ({ago(document['updated_at'])})"),
+            ("changed", local_and_ago(document["updated_at"])),
             ("managed by", plain(f"the files of folder {folder!r}" if (folder := document.get("managed_by")) else "")),
             ("labels", plain("  ".join(f"{key}={value}" for key, value in document["labels"].items()))),
         ]
