@@ -78,6 +78,29 @@ def test_without_an_answer_the_example_has_what_later_steps_read() -> None:
     assert found["output"] == "example"
 
 
+FORM = {"type": "object", "properties": {"center": {"type": "string"}}, "required": ["center"]}
+EXPENSE = {
+    "name": "expense",
+    "tasks": {
+        "approve": {"approve": {"title": "Pay?", "form": FORM}},
+        "pay": {
+            "needs": ["approve"],
+            "if": "tasks.approve.output.approved",
+            "action": "core.echo",
+            "with": {"on": "{{tasks.approve.output.answer.center}}"},
+        },
+    },
+}
+
+
+def test_an_approval_without_an_answer_is_approved_and_a_decision_that_does_not_fit_is_refused() -> None:
+    assert play(EXPENSE)["output"] == {"on": "example"}
+    assert play(EXPENSE, {}, {"approve": {"approved": True, "answer": {"center": "R"}}})["output"] == {"on": "R"}
+    assert play(EXPENSE, {}, {"approve": {"approved": False}})["route"] == ["approve", "pay:skipped"]
+    with pytest.raises(InvalidInput, match="the answer of 'approve' is refused: .*center: is missing"):
+        play(EXPENSE, {}, {"approve": {"approved": True}})
+
+
 def test_an_example_that_does_not_fit_is_a_problem_and_no_crash() -> None:
     found = play(ORDER, {"id": 7})
     assert "ask:failed" in found["route"]

@@ -136,7 +136,7 @@ class AskAnswers:
             if one.by == by:
                 who = "this address" if by == BY_LINK else "you"
                 raise Conflict(f"{who} decided this already; {ask.quorum} different people have to approve")
-        given = _read_decision(ask, page_body(ask, answer.body) if is_page_form(answer.body) else answer.body)
+        given = read_decision(ask, page_body(ask, answer.body) if is_page_form(answer.body) else answer.body)
         decision = Decision(
             by,
             approved=given["approved"],
@@ -214,8 +214,8 @@ def has_started(caller: Caller, principal: str | None, via: str | None) -> bool:
     return by == via or (principal is not None and by == read_principal(principal).user_id)
 
 
-def _read_decision(ask: WaitAsk, body: Any) -> dict[str, Any]:
-    """Return the parts of a decision. Raise InvalidInput."""
+def read_decision(ask: WaitAsk, body: Any) -> dict[str, Any]:
+    """Return the parts of a decision, or raise InvalidInput if it does not fit what is asked."""
     problems: list[Problem] = []
     if not isinstance(body, dict) or not isinstance(body.get("approved"), bool):
         wanted = '{"approved": true}, with "comment" and "answer" if you like'

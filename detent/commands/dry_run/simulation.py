@@ -16,9 +16,12 @@ from typing import Any, Final, NamedTuple, Protocol
 
 import msgspec
 
+from detent.catalog.examples import example_of
+from detent.commands.approvals.answers import read_decision
 from detent.engine.children.family import ChildEnd, family_of
+from detent.errors import InvalidInput
 from detent.expressions import ExpressionError, masked
-from detent.graph.ask import Decision, approval_result, read_ask
+from detent.graph.ask import Decision, WaitAsk, approval_result, read_ask
 from detent.graph.model import Ending
 from detent.ids import RUN, parse, show
 from detent.instant import Instant, iso, micros
@@ -322,16 +325,11 @@ class DryRun:
             self._count(answer.result)
             due = max(self._now, self._began + micros(answer.after))
             self._last_id += 1
-            result = answer.result if ask is None else self._decided(ask, answer.result, due)
+            result = answer.result
+            if ask is not None and answer.source is not AnswerSource.RUN and (asked := read_ask(ask)).is_approval:
+                given = None if answer.source is AnswerSource.EXAMPLE else answer.result
+                result = _decided(asked, given, due, played.prepared.steps[index].name)
             heappush(self._callbacks, (due, self._last_id, played, index, result))
-
-    def _decided(self, stored: str, result: bytes, at: int) -> bytes:
-        """Return the result of an approval whose stated answer is a decision. Other waits keep their answer."""
-        ask, body = read_ask(stored), msgspec.json.decode(result).get("body")
-        if not ask.is_approval or not isinstance(body, dict):
-            return result
-        said = {"comment": body.get("comment"), "answer": body.get("answer")}
-        return approval_result(ask, [Decision("dry run", body.get("approved") is True, iso(at), **said)])
 
     def _cancel(self, played: _Played, child: str) -> None:
         found = played.children.get(child)
@@ -596,3 +594,18 @@ def _problems(result: DryRunResult, path: str = "") -> list[str]:
     if result.error is not None and result.error.startswith("output: "):
         found.append(f"{path}{result.error}")
     return found
+
+
+def _decided(ask: WaitAsk, given: bytes | None, at: int, step: str) -> bytes:
+    """Return the result of an approval that a stated callback decides. Raise InvalidInput if that does not fit.
+
+    Without one it is approved, with an example of what its form asks for."""
+    if given is None:
+        said: dict[str, Any] = {"approved": True, "answer": None if ask.schema is None else example_of(ask.schema)}
+    else:
+        try:
+            said = read_decision(ask, msgspec.json.decode(given).get("body"))
+        except InvalidInput as error:
+            raise InvalidInput(f"the answer of {step!r} is refused: {error.message}", error.problems) from None
+    decision = Decision("dry run", said["approved"], iso(at), comment=said.get("comment"), answer=said.get("answer"))
+    return approval_result(ask, [decision])
