@@ -97,7 +97,7 @@ def test_an_approval_without_an_answer_is_approved_and_a_decision_that_does_not_
     assert play(EXPENSE)["output"] == {"on": "example"}
     assert play(EXPENSE, {}, {"approve": {"approved": True, "answer": {"center": "R"}}})["output"] == {"on": "R"}
     assert play(EXPENSE, {}, {"approve": {"approved": False}})["route"] == ["approve", "pay:skipped"]
-    with pytest.raises(InvalidInput, match="the answer of 'approve' is refused: .*center: is missing"):
+    with pytest.raises(InvalidInput, match=r"the answer of 'approve' is refused: .*center: is missing"):
         play(EXPENSE, {}, {"approve": {"approved": True}})
 
 
