@@ -41,6 +41,7 @@ from pydantic_ai.exceptions import (
 )
 from pydantic_ai.toolsets import ToolsetTool
 
+from detent.clock import SystemClock
 from detent.contrib.pydantic_ai.errors import ResultTooLarge
 from detent.graph.model import Retry
 from detent.python.functions import StepFailed
@@ -48,6 +49,7 @@ from detent.python.functions.run import current_run
 from detent.python.functions.step import read_retry
 from detent.run.call import is_name
 from detent.steps.errors import Permanent, RetryLater
+from detent.steps.http.response import retry_after
 from detent.values.durations import Duration, in_seconds
 
 #: The key of a tool's metadata that has the options of its step, or False.
@@ -221,7 +223,7 @@ def _code(error: Exception) -> str:
 
 def _retry_after(error: ModelHTTPError) -> float | None:
     given = (error.headers or {}).get("retry-after", "")
-    return float(given) if given.isdecimal() else None
+    return retry_after(given, SystemClock().wall()) if given else None
 
 
 def _advice(operation: DurableOperationId) -> str:
