@@ -88,10 +88,16 @@ def _main() -> None:
     elif name in ("--show-completion", "--install-completion"):
         sys.exit(import_module("detent.cli.completion").complete(name, next(iter(arguments[1:]), None)))
     else:
-        near = difflib.get_close_matches(name, COMMANDS, n=1)
-        hint = f" Did you mean '{near[0]}'?" if near else ""
+        near = [*_below(name), *difflib.get_close_matches(name, COMMANDS, n=1)][:3]
+        hint = f" Did you mean {' or '.join(repr(one) for one in near)}?" if near else ""
         print(f"detent: there is no command {name!r}.{hint}\n{_USAGE}; `detent --help` lists them", file=sys.stderr)
         sys.exit(2)
+
+
+def _below(name: str) -> list[str]:
+    """Return the commands of groups that have this name: `runs history` for `history`."""
+    command_of = import_module("detent.cli.main").command_of
+    return [f"{group} {name}" for group in COMMANDS if name in getattr(command_of(group), "commands", ())]
 
 
 def _help() -> str:

@@ -35,7 +35,12 @@ Imports = Annotated[
 Input = Annotated[
     str | None,
     typer.Option(
-        "--input", "-i", "-d", metavar="JSON", help="What the run begins with: JSON, @file.json or - (standard input)."
+        "--input",
+        "--body",
+        "-i",
+        "-d",
+        metavar="JSON",
+        help="What the run begins with: JSON, @file.json or - (standard input).",
     ),
 ]
 

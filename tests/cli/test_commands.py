@@ -51,6 +51,8 @@ def test_the_version_is_told(folder: Path) -> None:
 def test_a_command_that_is_mistyped_gets_a_hint(folder: Path) -> None:
     done = detent(folder, "valdate")
     assert (done.returncode, "Did you mean 'validate'?" in done.stderr) == (2, True)
+    below = detent(folder, "history")
+    assert (below.returncode, "Did you mean 'runs history'?" in below.stderr) == (2, True)
 
 
 @pytest.mark.slow
