@@ -18,6 +18,7 @@ from detent.commands.approvals.page_form import BUTTON, COMMENT, DECISION, FIELD
 from detent.commands.callbacks import CallbackView
 from detent.graph.ask import LONGEST_COMMENT, WaitAsk
 from detent.instant import iso
+from detent.run.call import Op
 from detent.store.rows import CallbackState, Receipt
 
 _MOST_SHOWN: Final = 20
@@ -45,6 +46,8 @@ _STYLE: Final = (
     "button.plain { background: transparent; color: inherit; border: 1px solid var(--edge); width: 100% } "
     "form button { width: 100% } @media (max-width: 30rem) { main { margin: 1rem; padding: 1.2rem } }</style>"
 )
+#: The step of a wait in a durable function begins with this.
+_OF_FUNCTION: Final = f"{Op.WAIT}:"
 
 
 def callback_page(view: CallbackView | None, query: Mapping[str, str], now: int, problem: str | None = None) -> str:
@@ -177,7 +180,7 @@ def _option(value: Any, kind: str, given: Any) -> str:
 
 
 def _about(view: CallbackView, query: Mapping[str, str]) -> str:
-    facts = {"Workflow": view.workflow, "Step": view.step}
+    facts = {"Workflow": view.workflow, "Step": view.step.removeprefix(_OF_FUNCTION)}
     if view.until is not None:
         facts["Until"] = iso(view.until)[:16].replace("T", " ") + " UTC"
     if view.ask is not None and view.ask.quorum > 1:

@@ -53,7 +53,7 @@ def _row(wait: Document) -> list[str | Text]:
     quorum = ask.get("quorum", 1)
     return [
         wait["run"]["id"],
-        Text(wait["step"]),
+        Text(wait["step"].removeprefix("@wait:")),
         Text(wait["run"]["workflow"]),
         Text(one_line(wait["question"] or wait["title"] or "")),
         faint("" if wait["until"] is None else local_and_ago(wait["until"])),
