@@ -155,7 +155,9 @@ class Attempts:
                 return
         finally:
             current_log.reset(token)
-        log.end()
+        log.is_over = True  # `log.end()`, without a call for the many attempts that log nothing
+        if log.tail is not None:
+            self._logs.end(log)
         if type(work) in _READ and MARK in work.result:  # type: ignore[union-attr]
             self._launch(run, step, number, self._read_blobs(run, work), None, begun, over=over, is_read=True)
         else:

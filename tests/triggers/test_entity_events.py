@@ -12,18 +12,21 @@ from typing import Any, cast
 import pytest
 
 from detent.auth.caller import local_caller
+from detent.clock import SystemClock
 from detent.commands import EngineCommands
 from detent.documents.events import EntityEventReceipt
 from detent.engine.engine import Engine
 from detent.errors import Conflict, InvalidInput, StoreError, TooLarge
 from detent.forms.steps.form import compile_steps
 from detent.ids import LETTER, new_id, show
-from detent.store.events import SAMPLES
+from detent.store.events import SAMPLES, NewEvent
+from detent.store.memory.store import MemoryStore
 from detent.store.protocol import Store
 from detent.store.trigger_rows import FiringState
 from detent.triggers.commands import EngineTriggers, TriggerCommands
 from detent.triggers.entities.event import RecordChange, RecordOperation, read_change
 from detent.triggers.entities.matcher import RuleMatcher
+from detent.triggers.entities.processor import EventEnds
 from detent.triggers.entities.worker import EntityEvents
 from detent.values.fields import Problems
 from tests.engine.rig import OWNER, Rig, rig
@@ -425,3 +428,25 @@ async def test_anchored_rules_are_found_by_value_and_only_they_are_tried() -> No
         assert matched(True) == ["true"]
         assert matched([3]) == matched({"a": 1}) == matched(None) == []
         assert [one.rule.name for one in rules.matches("delete", {"code": 3}, None)] == []
+
+
+async def test_a_flush_waits_for_the_batch_that_is_being_written() -> None:
+    begun, may_go_on, written = asyncio.Event(), asyncio.Event(), list[bytes]()
+
+    class Slow(MemoryStore):
+        async def end_events(self, done: Any, kept: Any, letters: Any = ()) -> None:
+            begun.set()
+            await may_go_on.wait()
+            written.extend(kept)
+
+    ends = EventEnds(Slow(SystemClock()))
+    ends.add(NewEvent(b"1" * 16, 1, "order", "update", None, b"{}"))
+    await begun.wait()
+    flush = asyncio.create_task(ends.flush())
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert not flush.done()
+    may_go_on.set()
+    await flush
+    assert written == [b"1" * 16]
+    await ends.close()

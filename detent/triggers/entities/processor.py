@@ -107,6 +107,7 @@ class EventEnds:
         self._waiting: list[tuple[NewEvent, NewLetter | None]] = []
         self._kept: dict[tuple[int, str], int] = {}  # samples added since the last prune
         self._work: asyncio.Task[None] | None = None
+        self._writing = asyncio.Lock()
 
     def add(self, event: NewEvent, letter: NewLetter | None = None) -> None:
         """End an event with the next batch, and store its dead letter."""
@@ -124,27 +125,30 @@ class EventEnds:
                 await self.flush()
 
     async def flush(self) -> None:
-        """End what is waiting now. Another process ends it later if the database refuses."""
-        batch, self._waiting = self._waiting, []
-        if not batch:
-            return
-        try:
-            await self._end(batch)
-        except StoreError as error:
-            emit("engine.error", where="entity events", error=error.message)
+        """End what is waiting now, after what is being written. Another process ends it later if the database
+        refuses."""
+        async with self._writing:
+            batch, self._waiting = self._waiting, []
+            if not batch:
+                return
+            try:
+                await self._end(batch)
+            except StoreError as error:
+                emit("engine.error", where="entity events", error=error.message)
 
     async def _end_soon(self) -> None:
         try:
             tries = 0
             while self._waiting and tries < _MOST_TRIES:
                 await asyncio.sleep(END_PAUSE if not tries else END_AGAIN)
-                batch, self._waiting = self._waiting, []
-                try:
-                    await self._end(batch)
-                    tries = 0
-                except StoreError:
-                    tries += 1
-                    self._waiting[:0] = batch
+                async with self._writing:
+                    batch, self._waiting = self._waiting, []
+                    try:
+                        await self._end(batch)
+                        tries = 0
+                    except StoreError:
+                        tries += 1
+                        self._waiting[:0] = batch
             self._waiting = self._waiting if tries < _MOST_TRIES else []
         finally:
             self._work = None
