@@ -274,6 +274,13 @@ class BlobMissing(StoreError):
     code = "blob_missing"
 
 
+class BlobsUnavailable(StoreError):
+    """The directory or the object store of blobs cannot be used now."""
+
+    code = "blobs_unavailable"
+    outage = "the place of large payloads cannot be used now"
+
+
 class StoreBusy(StoreError):
     """The database was busy (a lock, a deadlock, a conflict); nothing was applied, the call may be retried."""
 

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 from typing import Any, Final
 
 from detent.blobs.places import CHUNK, PlaceWriter, missing
-from detent.errors import InvalidInput, Problem, StoreError
+from detent.errors import BlobsUnavailable, InvalidInput, Problem
 from detent.store.blobs.rows import BlobRow, UploadRow
 from detent.version import install_hint
 
@@ -52,7 +52,7 @@ class ObjectPlace:
             except FileNotFoundError:
                 raise missing(row) from None
             except Exception as error:
-                raise StoreError(f"the object store does not answer: {error}") from error
+                raise BlobsUnavailable(f"the object store does not answer: {error}") from error
             yield bytes(data)
             start = end
 
@@ -62,7 +62,7 @@ class ObjectPlace:
         except FileNotFoundError:
             return
         except Exception as error:
-            raise StoreError(f"the object store does not answer: {error}") from error
+            raise BlobsUnavailable(f"the object store does not answer: {error}") from error
 
 
 class _Object:
@@ -73,13 +73,13 @@ class _Object:
         try:
             await self._writer.write(data)
         except Exception as error:
-            raise StoreError(f"the object store does not answer: {error}") from error
+            raise BlobsUnavailable(f"the object store does not answer: {error}") from error
 
     async def finish(self) -> None:
         try:
             await self._writer.close()
         except Exception as error:
-            raise StoreError(f"the object store does not answer: {error}") from error
+            raise BlobsUnavailable(f"the object store does not answer: {error}") from error
 
     async def abort(self) -> None:
         """Do nothing: an object exists only when its writer is closed."""

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Protocol, TypeVar
 
-from detent.errors import BlobMissing, CommitUnknown, StoreBusy
+from detent.errors import BlobMissing, BlobsUnavailable, CommitUnknown, StoreBusy
 from detent.store.blobs.rows import BlobRow, UploadRow
 from detent.store.protocol import Store
 
@@ -62,7 +62,8 @@ class Place(Protocol):
         """Begin to write the bytes of an upload."""
 
     def read(self, row: BlobRow, start: int, stop: int) -> AsyncIterator[bytes]:
-        """Yield the bytes of a blob from `start` to `stop`, a part at a time. Raise BlobMissing."""
+        """Yield the bytes of a blob from `start` to `stop`, a part at a time. Raise BlobMissing or
+        BlobsUnavailable."""
 
     async def delete(self, row: UploadRow) -> None:
         """Delete all bytes of an upload. It is no error if there are none."""
@@ -121,17 +122,16 @@ class DirectoryPlace:
         self._folder = folder
 
     async def open(self, tenant: int, upload: bytes) -> PlaceWriter:
-        return await asyncio.to_thread(_File, self._path(upload))
+        return await _on_disk(_File, self._path(upload))
 
     async def read(self, row: BlobRow, start: int, stop: int) -> AsyncIterator[bytes]:
+        file = await _on_disk(self._open, row.id)
+        if file is None:
+            raise missing(row)
         try:
-            file = await asyncio.to_thread(open, self._path(row.id), "rb")
-        except FileNotFoundError:
-            raise missing(row) from None
-        try:
-            await asyncio.to_thread(file.seek, start)
+            await _on_disk(file.seek, start)
             while start < stop:
-                data = await asyncio.to_thread(file.read, min(CHUNK, stop - start))
+                data = await _on_disk(file.read, min(CHUNK, stop - start))
                 if not data:
                     raise missing(row)
                 start += len(data)
@@ -140,8 +140,16 @@ class DirectoryPlace:
             file.close()
 
     async def delete(self, row: UploadRow) -> None:
-        with suppress(FileNotFoundError):
-            await asyncio.to_thread(os.unlink, self._path(row.id))
+        await _on_disk(partial(self._path(row.id).unlink, missing_ok=True))
+
+    def _open(self, blob: bytes) -> BinaryIO | None:
+        """Return the file of a blob, or None if the directory does not have it."""
+        try:
+            return self._path(blob).open("rb")
+        except FileNotFoundError:
+            if not self._folder.exists():  # then it is not mounted, and the bytes are not lost
+                raise
+            return None
 
     def _path(self, id_: bytes) -> Path:
         # The last byte is random; the first ones are the time.
@@ -156,13 +164,14 @@ class _File:
         self._file: BinaryIO = os.fdopen(descriptor, "wb", buffering=0)
 
     async def write(self, data: bytes) -> None:
-        await asyncio.to_thread(_write_all, self._file, data)
+        await _on_disk(_write_all, self._file, data)
 
     async def finish(self) -> None:
-        await asyncio.to_thread(self._close)
+        await _on_disk(self._close)
 
     async def abort(self) -> None:
-        self._file.close()
+        with suppress(OSError):
+            self._file.close()
 
     def _close(self) -> None:
         os.fsync(self._file.fileno())
@@ -172,6 +181,14 @@ class _File:
             os.fsync(folder)  # else the name of the file may be lost
         finally:
             os.close(folder)
+
+
+async def _on_disk(call: Callable[..., T], *arguments: Any) -> T:
+    """Call a function of the file system in a thread. Raise BlobsUnavailable."""
+    try:
+        return await asyncio.to_thread(call, *arguments)
+    except OSError as error:
+        raise BlobsUnavailable(f"the directory of blobs cannot be used: {error}") from error
 
 
 def _write_all(file: BinaryIO, data: bytes) -> None:

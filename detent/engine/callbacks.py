@@ -197,6 +197,9 @@ class WaitCloser:
         # A quarantined run is not deferred: the payload it would wait for may be the one that cannot be planned.
         if not waits or is_quarantined(run.state.paused_by):
             return False
+        # Nor is the cancel of a run whose payload cannot be read now: its place may not answer for hours.
+        if run.has_unread and isinstance(event, events.Cancelled | events.Expired):
+            return False
         stopping = run.stopping = run.stopping or Stopping()
         if stopping.closed.issuperset(waits):
             return False

@@ -12,7 +12,7 @@ from detent.engine.inbox import Mailbox
 from detent.engine.owned_run import OwnedRun
 from detent.engine.release import is_quarantined
 from detent.engine.runner import Runner
-from detent.errors import EngineError, UnknownEntry, UnknownGraph
+from detent.errors import EngineError, StoreError, UnknownEntry, UnknownGraph
 from detent.instant import micros
 from detent.observe import emit
 from detent.observe.failpoints import reach
@@ -28,6 +28,8 @@ from detent.store.rows import ClaimedRun, MessageKind, hero_of
 from detent.values.blob import MARK
 
 _STOPS: Final = (MessageKind.CANCEL, MessageKind.FINISH)
+#: Seconds until a run whose blobs cannot be read is claimed again.
+_DEFERRED: Final = 5.0
 #: A wait of a run: the run and the name of the step.
 Wait = tuple[bytes, str]
 
@@ -83,9 +85,11 @@ class Claims:
         wanted = [(run.workflow, number) for run in runs for number in (run.version, *moved[run.id])]
         graphs, unreadable = await self._graphs.load(wanted)
         closed = await self._closed(runs, graphs)
-        contents = await self._read_contents(runs, journals, graphs)
+        contents, unavailable = await self._read_contents(runs, journals, graphs)
         broken: list[tuple[ClaimedRun, list[Entry], Exception]] = []
         for run in runs:
+            if run.id in unavailable:
+                continue
             entries = journals.get(run.id, [])
             try:
                 for number in (run.version, *moved[run.id]):
@@ -104,6 +108,8 @@ class Claims:
         try:
             if broken:
                 await self._quarantine(broken)
+            if unavailable:
+                await self._defer(runs, journals, unavailable)
             # Read the mail first: a run that was claimed for its mail has nothing else to do and would be parked again.
             await self._mailbox.poll()
         finally:
@@ -117,16 +123,41 @@ class Claims:
         runs: list[ClaimedRun],
         journals: Mapping[bytes, list[Entry]],
         graphs: Mapping[Version, tuple[str, Prepared]],
-    ) -> dict[bytes, dict[bytes, bytes]]:
-        """Return the content of the blobs that expressions of these runs may read inside, by run."""
-        found = {}
+    ) -> tuple[dict[bytes, dict[bytes, bytes]], dict[bytes, StoreError]]:
+        """Return the content of the blobs that expressions of these runs may read inside, by run, and why that of
+        others cannot be read now."""
+        found, unavailable = {}, {}
         for run in runs:
             raws = [raw for raw in (run.input, *(one.data for one in journals.get(run.id, ()))) if MARK in raw]
             graph = graphs.get((run.workflow, run.version)) if raws else None
-            content = None if graph is None else await self._contents.read(graph[1], run.tenant, raws)
+            try:
+                content = None if graph is None else await self._contents.read(graph[1], run.tenant, raws)
+            except StoreError as error:
+                emit("engine.error", where="content of blobs", run=run.id, error=error.message)
+                unavailable[run.id] = error
+                continue
             if content is not None:
                 found[run.id] = content
-        return found
+        return found, unavailable
+
+    async def _defer(
+        self,
+        runs: list[ClaimedRun],
+        journals: Mapping[bytes, list[Entry]],
+        unavailable: Mapping[bytes, StoreError],
+    ) -> None:
+        """Release the runs whose blobs cannot be read now, so that they are claimed again a little later."""
+        mails = await self._mailbox.look()
+        for run in runs:
+            error = unavailable.get(run.id)
+            if error is None:
+                continue
+            mine = [mail for mail in mails if (mail.run, mail.generation) == (run.id, run.generation)]
+            if any(mail.kind == MessageKind.CANCEL for mail in mine):
+                self._runner.releases.leave_unreadable(run, journals.get(run.id, []), mine, error)
+            elif not run.adopted and not mine:
+                self._runner.releases.put_back(run, after=_DEFERRED)
+            # Else the watchdog releases it: its adoption is not journalled, or its mail would make it due at once.
 
     async def _closed(self, runs: list[ClaimedRun], graphs: Mapping[Version, tuple[str, Prepared]]) -> set[Wait]:
         """Return the waits of adopted runs whose callbacks are closed: they can receive nothing any more.

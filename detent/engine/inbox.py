@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -14,8 +15,10 @@ from detent.engine.owned_run import OwnedRun
 from detent.engine.release import is_quarantined
 from detent.engine.runner import Runner
 from detent.engine.tuning import Tuning
+from detent.errors import StoreError
 from detent.graph.model import Ending
 from detent.ids import RUN, NewId, show
+from detent.observe import emit
 from detent.planner.context import restore
 from detent.planner.moves.version import MoveWish
 from detent.planner.prepared import Prepared
@@ -98,6 +101,10 @@ def is_settling(run: OwnedRun) -> bool:
 
 
 BATCH: Final = 1_000
+#: Seconds until the blobs of a message are read again, after their place did not answer.
+_PAUSE: Final = 2.0
+#: Messages that are handled although an earlier one cannot be read yet.
+_COMMANDS: Final = (MessageKind.CANCEL, MessageKind.PAUSE, MessageKind.RESUME)
 
 
 class Mailbox:
@@ -119,6 +126,7 @@ class Mailbox:
         self._graphs = graphs
         self._contents = contents
         self._versions: Mapping[Version, tuple[str, Prepared]] = {}
+        self._deferred: dict[int, float] = {}  # messages whose blobs could not be read, and when to try again
 
     async def poll(self) -> float:
         if not self._runner.owned:
@@ -126,11 +134,47 @@ class Mailbox:
         mails = await self.look()
         self._versions = await self._load_versions(mails)
         await self._restore_results(mails)
-        for mail in mails:
-            if MARK in mail.data and (run := self._runner.owned.get(mail.run)) is not None:
-                await self._contents.add(run.prepared, run.state, [mail.data])
-        fresh = sum(self._read(mail) for mail in sorted(mails, key=self._waits))
+        readable = await self._readable(mails)
+        fresh = sum(self._read(mail) for mail in sorted(readable, key=self._waits))
         return 0.0 if fresh and len(mails) == BATCH else self._tuning.mail_poll
+
+    async def _readable(self, mails: Sequence[Mail]) -> list[Mail]:
+        """Read the blobs that messages name, and return the messages that can be handled.
+
+        A message whose blobs cannot be read now stays in the inbox, and so do those of its run that came after it. But
+        a run can be paused and cancelled meanwhile.
+        """
+        now = asyncio.get_running_loop().time()
+        self._deferred = {mail.id: self._deferred[mail.id] for mail in mails if mail.id in self._deferred}
+        readable, blocked = [], set()
+        for mail in mails:
+            if mail.run in blocked:
+                if mail.kind in _COMMANDS:
+                    readable.append(mail)
+            elif MARK not in mail.data or await self._has_contents(mail, now):
+                readable.append(mail)
+            else:
+                blocked.add(mail.run)
+        return readable
+
+    async def _has_contents(self, mail: Mail, now: float) -> bool:
+        run = self._runner.owned.get(mail.run)
+        if run is None:
+            return False  # it may be claimed before this message is handled
+        if mail.id in run.read:
+            return True
+        if self._deferred.get(mail.id, now) <= now:
+            try:
+                await self._contents.add(run.prepared, run.state, [mail.data])
+            except StoreError as error:
+                emit("engine.error", where="content of blobs", run=run.id, error=error.message)
+                self._deferred[mail.id] = now + _PAUSE
+                run.has_unread = True
+                self._runner.stop_unread(run)
+            else:
+                self._deferred.pop(mail.id, None)
+                run.has_unread = False
+        return mail.id not in self._deferred
 
     async def _load_versions(self, mails: Sequence[Mail]) -> Mapping[Version, tuple[str, Prepared]]:
         """Return the graphs of the versions that runs are to be moved to, in one query."""

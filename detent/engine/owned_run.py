@@ -79,6 +79,7 @@ class OwnedRun(msgspec.Struct, eq=False):
     pending: int = 0
     attempts: dict[int, asyncio.Task[Outcome]] = {}
     read: set[int] = set()  # ids of the messages read from the inbox
+    has_unread: bool = False  # a message names a blob that cannot be read now
     timer: int | None = None  # when the node's timer calls back for it
     resting: bool = False  # in memory only for its timer
     gone: bool = False

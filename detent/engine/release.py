@@ -153,8 +153,9 @@ class RunRelease:
 
     def leave_unreadable(self, run: ClaimedRun, entries: list[Entry], mails: list[Mail], error: Exception) -> None:
         """Quarantine a claimed run that cannot be read, or cancel it if its mail has a cancel."""
-        emit("run.quarantined", run=run.id, error=reason(error))
         write = unreadable(run, entries, mails, error, self._time.now())
+        if write is None or write.park is not None:
+            emit("run.quarantined", run=run.id, error=reason(error))
         if write is None:
             return
         if write.park is not None:

@@ -392,6 +392,11 @@ class Runner:
         self._start_ready(run)
         self._rest(run)
 
+    def stop_unread(self, run: OwnedRun) -> None:
+        """Handle the deferred events of a run again: the payload that they wait for cannot be read now."""
+        if run.stopping is not None and run.stopping.events and not run.pending:
+            self._waits.go_on(run, run.stopping)
+
     def _handle_deferred(self, run: OwnedRun, event: events.Event, *, message: int | None = None) -> None:
         """Handle an event that had to wait for callbacks to be closed. The run may have been paused meanwhile."""
         if isinstance(event, events.AttemptEnded):

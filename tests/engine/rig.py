@@ -21,6 +21,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, cast
 
+import msgspec
+
 from detent.clock import Clock
 from detent.engine.callbacks import CallbackTokens
 from detent.engine.engine import Engine
@@ -278,7 +280,7 @@ class Rig:
         engine = engine or self.engines[0]
         version = await self._saved(codec.encode(graph))
         prepared = engine.graphs.put((version.id, 1), version.name, version.graph)
-        given = json.dumps({"body": body}).encode()
+        given = msgspec.json.encode({"body": body})
         return await start_run(engine, PreparedStart(TENANT, version.id, 1, version.name, prepared, given, watch=True))
 
     async def _saved(self, graph: bytes) -> NewVersion:
@@ -321,7 +323,7 @@ class Rig:
         return await self.store.send(TENANT, run, kind, json.dumps({"by": by}).encode())
 
     async def call_back(self, run: bytes, step: str, body: Any = None) -> Receipt:
-        data = json.dumps({"status_code": 200, "headers": {}, "body": body}).encode()
+        data = msgspec.json.encode({"status_code": 200, "headers": {}, "body": body})
         receipt, _ = await self.store.deliver(run, step, data=data, message_id=None)
         return receipt
 

@@ -1,0 +1,181 @@
+"""A place of blobs that fails: only the runs that read inside its blobs wait for it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from detent.blobs.library import BlobLibrary
+from detent.blobs.places import DatabasePlace, DirectoryPlace
+from detent.engine.engine import Engine
+from detent.errors import BlobsUnavailable
+from detent.ids import new_id
+from detent.store.blobs.rows import BlobRow, UploadRow
+from detent.store.rows import MessageKind, Receipt
+from tests.engine.rig import TENANT, Rig, rig, virtual
+
+DOCUMENT = json.dumps({"name": "ada", "text": "x" * 300_000}).encode()
+READS = {"nap": {"sleep": "1m"}, "say": {"needs": ["nap"], "with": {"name": "{{trigger.body.name}}"}}}
+PLAIN = {"nap": {"sleep": "1m"}, "say": {"needs": ["nap"], "with": {"name": "{{trigger.body}}"}}}
+WAITS = {
+    "w": {"wait_for_webhook": {"timeout": "1h"}},
+    "say": {"needs": ["w"], "with": {"name": "{{tasks.w.body.name}}"}},
+    "busy": {},
+}
+
+
+class FaultyPlace(DatabasePlace):
+    """A place that fails while it has an error."""
+
+    def __init__(self, library: BlobLibrary) -> None:
+        super().__init__(library.store)
+        self.error: Exception | None = None
+        self.reads = 0
+        library.add_place(self)
+
+    async def read(self, row: BlobRow, start: int, stop: int) -> AsyncIterator[bytes]:
+        self.reads += 1
+        if self.error is not None:
+            raise self.error
+        async for part in super().read(row, start, stop):
+            yield part
+
+
+async def stored(engine: Engine, content: bytes = DOCUMENT) -> dict[str, Any]:
+    async def chunks() -> AsyncIterator[bytes]:
+        yield content
+
+    return (await engine.blobs.save(TENANT, chunks(), "application/json")).document()
+
+
+async def parked(world: Rig, *runs: bytes) -> None:
+    await world.until(lambda: all(world.store.table[run].owner is None for run in runs))
+
+
+@virtual
+async def test_a_run_whose_blob_cannot_be_read_waits_while_the_others_go_on() -> None:
+    async with rig() as world:
+        engine = await world.engine()
+        place = FaultyPlace(engine.blobs)
+        reads, plain = await world.start(READS, await stored(engine)), await world.start(PLAIN, "small")
+        await parked(world, reads, plain)
+        place.error = BlobsUnavailable("the directory cannot be read")
+        assert await world.ended(plain, 70) == "completed"
+        await asyncio.sleep(60)
+        assert world.store.table[reads].status == "running"
+        assert 2 <= place.reads <= 40, "it is tried again, a little later each time"
+        assert world.told("engine.lost") == world.told("run.quarantined") == []
+        place.error = None
+        assert await world.ended(reads, 20) == "completed"
+        assert world.kinds(reads) == [("ended", "nap"), ("ended", "say")]
+
+
+@virtual
+async def test_a_run_whose_blob_cannot_be_read_can_be_cancelled() -> None:
+    async with rig() as world:
+        engine = await world.engine()
+        place = FaultyPlace(engine.blobs)
+        early, late = [await world.start(READS, await stored(engine)) for _ in range(2)]
+        await parked(world, early, late)
+        place.error = BlobsUnavailable("the directory cannot be read")
+        await world.send(early, MessageKind.CANCEL)
+        assert await world.ended(early, 10) == "cancelled"
+        await asyncio.sleep(65)
+        await world.send(late, MessageKind.CANCEL)
+        assert await world.ended(late, 20) == "cancelled"
+
+
+@virtual
+async def test_a_paused_run_whose_blob_cannot_be_read_is_resumed_when_it_can() -> None:
+    async with rig() as world:
+        engine = await world.engine()
+        place = FaultyPlace(engine.blobs)
+        run = await world.start(READS, await stored(engine))
+        await parked(world, run)
+        place.error = BlobsUnavailable("the directory cannot be read")
+        await world.send(run, MessageKind.PAUSE)
+        await asyncio.sleep(100)
+        assert world.hands.attempts("say") == []
+        await world.send(run, MessageKind.RESUME)
+        place.error = None
+        assert await world.ended(run, 20) == "completed"
+
+
+@virtual
+async def test_a_callback_whose_blob_cannot_be_read_waits_in_the_inbox_while_other_mail_is_read() -> None:
+    async with rig() as world:
+        engine = await world.engine()
+        place = FaultyPlace(engine.blobs)
+        world.hands.hold("busy")  # so that the runs stay in memory
+        large, small = await world.start(WAITS), await world.start(WAITS)
+        place.error = BlobsUnavailable("the directory cannot be read")
+        assert await world.call_back(large, "w", await stored(engine)) is Receipt.ACCEPTED
+        assert await world.call_back(small, "w", {"name": "bob"}) is Receipt.ACCEPTED
+        await world.until(lambda: ("ended", "say") in world.kinds(small), 1)
+        await asyncio.sleep(20)
+        assert world.kinds(large) == []
+        assert place.reads <= 40, "it is tried again, a little later each time"
+        place.error = None
+        await world.until(lambda: ("ended", "say") in world.kinds(large), 5)
+        assert world.kinds(large) == [("ended", "w"), ("ended", "say")]
+
+
+@virtual
+async def test_a_cancel_that_waits_for_a_payload_goes_on_when_the_payload_cannot_be_read() -> None:
+    async with rig() as world:
+        engine = await world.engine()
+        place = FaultyPlace(engine.blobs)
+        world.hands.hold("busy")
+        run = await world.start(WAITS)
+        body = await stored(engine)
+        place.error = BlobsUnavailable("the directory cannot be read")
+        await world.send(run, MessageKind.CANCEL)
+        assert await world.call_back(run, "w", body) is Receipt.ACCEPTED, "the cancel is not read yet"
+        assert await world.ended(run, 10) == "cancelled"
+
+
+@virtual
+async def test_a_run_with_a_callback_whose_blob_cannot_be_read_can_be_paused_and_cancelled() -> None:
+    async with rig() as world:
+        engine = await world.engine()
+        place = FaultyPlace(engine.blobs)
+        world.hands.hold("busy")
+        run = await world.start(WAITS)
+        place.error = BlobsUnavailable("the directory cannot be read")
+        await world.call_back(run, "w", await stored(engine))
+        await world.send(run, MessageKind.PAUSE)
+        await world.until(lambda: ("paused", None) in world.kinds(run), 5)
+        await world.send(run, MessageKind.CANCEL)
+        assert await world.ended(run, 5) == "cancelled"
+        assert ("ended", "w") not in world.kinds(run)
+
+
+async def test_a_directory_that_cannot_be_used_is_a_store_error(tmp_path: Path) -> None:
+    place = DirectoryPlace(tmp_path / "blobs")
+    row = BlobRow(new_id(), TENANT, b"", 5, "text/plain", "directory", 0, 0)
+    with pytest.raises(BlobsUnavailable, match="No such file"):
+        await anext(place.read(row, 0, 5))
+    (tmp_path / "blobs").write_bytes(b"")  # the parts of its path are not directories any more
+    for use in (
+        place.open(TENANT, row.id),
+        anext(place.read(row, 0, 5)),
+        place.delete(UploadRow(row.id, TENANT, "directory", 0)),
+    ):
+        with pytest.raises(BlobsUnavailable):
+            await use
+
+
+async def test_a_full_disk_is_a_store_error(tmp_path: Path) -> None:
+    id_ = new_id()
+    file = tmp_path / id_[-1:].hex() / id_.hex()
+    file.parent.mkdir()
+    file.symlink_to("/dev/full")
+    writer = await DirectoryPlace(tmp_path).open(TENANT, id_)
+    with pytest.raises(BlobsUnavailable, match="No space left"):
+        await writer.write(b"x")
+    await writer.abort()
