@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import re
 from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -93,7 +94,9 @@ class BlobLibrary:
         return b"".join([part async for part in self.read(row)])
 
     async def delete(self, row: UploadRow) -> None:
-        """Delete the bytes of an upload, then the upload."""
+        """Delete the bytes of an upload, then the upload. Do nothing if it is a blob by now, or deleted."""
+        if not await self.store.doom_upload(row.tenant, row.id):
+            return
         await self._place_of(row).delete(row)
         is_over = False
         while not is_over:
@@ -162,17 +165,18 @@ class BlobUpload:
         if row is None:
             raise StoreError("the upload took so long that it was swept; send it again")
         if row.id != self._id:
-            await self._drop()
+            with suppress(StoreError):  # then the sweep does it
+                await self._drop()
         # The type is of this name: the same content may have been sent as another type before.
         return Blob(row.id, row.size, self._type, row.sha256.hex())
 
     async def abort(self) -> None:
-        """Delete what was stored. If that fails, the sweep does it."""
+        """Delete what was stored, unless it is a blob by now. If that fails, the sweep does it."""
         self._kept.clear()
         try:
             await self._writer.abort()
             await asyncio.shield(asyncio.ensure_future(self._drop()))
-        except (StoreError, OSError):
+        except StoreError:
             return
 
     async def _drop(self) -> None:

@@ -12,10 +12,13 @@ import pytest
 
 from detent.blobs.library import BlobLibrary
 from detent.blobs.places import DatabasePlace, DirectoryPlace
+from detent.clock import SystemClock
 from detent.engine.engine import Engine
-from detent.errors import BlobsUnavailable
+from detent.errors import BlobsUnavailable, CommitUnknown, StoreError
 from detent.ids import new_id
 from detent.store.blobs.rows import BlobRow, UploadRow
+from detent.store.memory.store import MemoryStore
+from detent.store.protocol import Store
 from detent.store.rows import MessageKind, Receipt
 from tests.engine.rig import TENANT, Rig, rig, virtual
 
@@ -46,11 +49,12 @@ class FaultyPlace(DatabasePlace):
             yield part
 
 
-async def stored(engine: Engine, content: bytes = DOCUMENT) -> dict[str, Any]:
-    async def chunks() -> AsyncIterator[bytes]:
-        yield content
+async def once(content: bytes) -> AsyncIterator[bytes]:
+    yield content
 
-    return (await engine.blobs.save(TENANT, chunks(), "application/json")).document()
+
+async def stored(engine: Engine) -> dict[str, Any]:
+    return (await engine.blobs.save(TENANT, once(DOCUMENT), "application/json")).document()
 
 
 async def parked(world: Rig, *runs: bytes) -> None:
@@ -179,3 +183,43 @@ async def test_a_full_disk_is_a_store_error(tmp_path: Path) -> None:
     with pytest.raises(BlobsUnavailable, match="No space left"):
         await writer.write(b"x")
     await writer.abort()
+
+
+class LateStore(MemoryStore):
+    """A store whose answers to finished uploads are lost: each raises the next error after the commit."""
+
+    def __init__(self) -> None:
+        super().__init__(SystemClock())
+        self.lost: list[BaseException] = []
+        self.is_silent = False
+
+    def for_tenant(self, tenant: int) -> Store:
+        return self
+
+    async def finish_upload(self, *args: Any, **kwargs: Any) -> BlobRow | None:
+        row = await super().finish_upload(*args, **kwargs)
+        if self.lost:
+            raise self.lost.pop()
+        return row
+
+    async def blob(self, tenant: int, blob: bytes) -> BlobRow | None:
+        if self.is_silent:
+            raise StoreError("the database does not answer")
+        return await super().blob(tenant, blob)
+
+
+@pytest.mark.parametrize("place", ["database", "directory"])
+@pytest.mark.parametrize("is_silent", [False, True])
+async def test_an_upload_that_is_stopped_after_its_commit_keeps_its_bytes(
+    place: str, is_silent: bool, tmp_path: Path
+) -> None:
+    store = LateStore()
+    library = BlobLibrary(store, DirectoryPlace(tmp_path) if place == "directory" else None)
+    store.lost = [CommitUnknown() if is_silent else asyncio.CancelledError()]
+    store.is_silent = is_silent
+    with pytest.raises(StoreError if is_silent else asyncio.CancelledError):
+        await library.save(TENANT, once(DOCUMENT), "application/json")
+    store.is_silent = False
+    again = await library.save(TENANT, once(DOCUMENT), "application/json")
+    assert await library.whole(await library.row(TENANT, again.id)) == DOCUMENT
+    assert await store.stale_uploads(before=2**60, limit=9) == []

@@ -112,3 +112,20 @@ async def test_a_deleted_content_can_be_stored_again(store: Store) -> None:
     second = await uploaded(store, b"again")
     assert second.id != first.id
     assert [row.id for row in await store.stale_uploads(before=await store.now() - LATER, limit=9)] == [first.id]
+
+
+async def test_an_upload_that_became_a_blob_is_not_deleted_as_an_upload(store: Store) -> None:
+    row = await uploaded(store, b"kept")
+    assert not await store.doom_upload(1, row.id)
+    assert await store.drop_upload(1, row.id, limit=9), "there is nothing to do"
+    assert await store.chunk(1, row.id, 0) == b"kept"
+    id_ = new_id()
+    await store.begin_upload(1, id_, "database")
+    await store.add_chunk(1, id_, 0, b"other")
+    assert not await store.doom_upload(2, id_), "another tenant"
+    assert await store.drop_upload(2, id_, limit=9)
+    assert await store.doom_upload(1, id_)
+    assert await store.finish_upload(1, id_, sha256=bytes(32), size=5, media="") is None
+    assert await store.chunk(1, id_, 0) == b"other"
+    assert await store.drop_upload(1, id_, limit=9)
+    assert await store.chunk(1, id_, 0) is None

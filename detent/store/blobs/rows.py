@@ -89,5 +89,11 @@ class BlobStore(Protocol):
     async def stale_uploads(self, *, before: int, limit: int) -> list[UploadRow]:
         """Return uploads of every tenant that nothing has touched since `before`, and those to be deleted."""
 
+    async def doom_upload(self, tenant: int, upload: bytes) -> bool:
+        """Note that an upload is to be deleted: it cannot become a blob any more. Return False if there is no such
+        upload. It may be a blob by now, whose bytes must stay."""
+
     async def drop_upload(self, tenant: int, upload: bytes, *, limit: int) -> bool:
-        """Delete up to `limit` chunks of an upload. If there are no more, delete the upload too and return True."""
+        """Delete up to `limit` chunks of an upload. If there are no more, delete the upload too and return True.
+
+        If there is no such upload, delete nothing and return True."""

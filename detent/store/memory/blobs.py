@@ -85,14 +85,20 @@ class MemoryBlobs(MemoryTables):
     async def stale_uploads(self, *, before: int, limit: int) -> list[UploadRow]:
         return [row for _, row in sorted(self.uploads.items()) if row.touched_at < before][:limit]
 
-    async def drop_upload(self, tenant: int, upload: bytes, *, limit: int) -> bool:
+    async def doom_upload(self, tenant: int, upload: bytes) -> bool:
         row = self.uploads.get(upload)
-        if row is not None:
-            self.uploads[upload] = row._replace(touched_at=0)
+        if row is None or row.tenant != tenant:
+            return False
+        self.uploads[upload] = row._replace(touched_at=0)
+        return True
+
+    async def drop_upload(self, tenant: int, upload: bytes, *, limit: int) -> bool:
+        if not await self.doom_upload(tenant, upload):
+            return True
         numbers = sorted(key for key, (owner, _) in self.chunks.items() if key[0] == upload and owner == tenant)
         for key in numbers[:limit]:
             del self.chunks[key]
         if len(numbers) >= limit:
             return False
-        self.uploads.pop(upload, None)
+        del self.uploads[upload]
         return True

@@ -303,6 +303,7 @@ class SqlStore:
         self.drop_uses = blobs.drop_uses
         self.drop_blobs = blobs.drop_blobs
         self.stale_uploads = blobs.stale_uploads
+        self.doom_upload = blobs.doom_upload
         self.drop_upload = blobs.drop_upload
 
         self.signed_texts = signatures.signed_texts

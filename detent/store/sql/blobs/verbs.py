@@ -28,6 +28,7 @@ _ONE_UPLOAD: Final = (blob_upload.c.tenant == bindparam("owner"), blob_upload.c.
 _LOCK_UPLOAD: Final = (
     select(blob_upload.c.place).where(*_ONE_UPLOAD, blob_upload.c.touched_at > bindparam("doomed")).with_for_update()
 )
+_LOCK_ANY_UPLOAD: Final = select(blob_upload.c.id).where(*_ONE_UPLOAD).with_for_update()
 _TOUCH_UPLOAD: Final = update(blob_upload).where(*_ONE_UPLOAD).values({blob_upload.c.touched_at: bindparam("now")})
 _DROP_UPLOAD: Final = delete(blob_upload).where(*_ONE_UPLOAD)
 _ADD_CHUNK: Final = InsertIfAbsent(
@@ -253,19 +254,31 @@ class BlobVerbs(BlobStore):
         rows = await self._access.query(_STALE, {"before": before, "limit": limit})
         return [UploadRow(bytes(row[0]), row[1], _text(row[2]), row[3]) for row in rows]
 
+    async def doom_upload(self, tenant: int, upload: bytes) -> bool:
+        return await self._access.run_script(lambda: _doom(tenant, upload))
+
     async def drop_upload(self, tenant: int, upload: bytes, *, limit: int) -> bool:
         def drop() -> Script[bool]:
-            one = {"owner": tenant, "known": upload}
-            yield _TOUCH_UPLOAD, {**one, "now": _DOOMED}  # an upload that goes on learns that it is over
+            if not (yield from _doom(tenant, upload)):
+                return True
             rows = yield _CHUNKS, {"blob": upload, "tenant": tenant, "limit": limit}
             if rows:
                 yield _DROP_CHUNKS, {"blob": upload, "owner": tenant, "last": rows[-1][0]}
             if len(rows) == limit:
                 return False
-            yield _DROP_UPLOAD, one
+            yield _DROP_UPLOAD, {"owner": tenant, "known": upload}
             return True
 
         return await self._access.run_script(drop)
+
+
+def _doom(tenant: int, upload: bytes) -> Script[bool]:
+    """Mark an upload, so that one which goes on learns that it is over. Return whether there is one."""
+    one = {"owner": tenant, "known": upload}
+    rows = yield _LOCK_ANY_UPLOAD, one
+    if rows:
+        yield _TOUCH_UPLOAD, {**one, "now": _DOOMED}
+    return bool(rows)
 
 
 def _pairs(rows: Rows) -> list[UseKey]:
