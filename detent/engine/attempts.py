@@ -20,6 +20,7 @@ from detent.engine.context import Executors
 from detent.engine.owned_run import OwnedRun
 from detent.engine.records.logs import StepLogs
 from detent.errors import CannotOpen, NoEncryptionKey, StoreError
+from detent.observe import emit
 from detent.observe.failpoints import reach
 from detent.planner.calls import build_view, make_call
 from detent.run.call import FunctionPort, RunView, StepCall
@@ -28,7 +29,7 @@ from detent.run.plan import StartAttempt
 from detent.steps.logs.attempt_log import AttemptLog, current_log
 from detent.steps.protocol import Needs, StepExecutor
 from detent.steps.secret_calls import fetched_texts, redacted, run_with_secrets, sealed_outcome, without_fetched
-from detent.steps.user_code import failure_of, run_on_loop
+from detent.steps.user_code import describe, failure_of, run_on_loop
 from detent.values.blob import MARK
 from detent.vault.redaction import Redactor
 
@@ -247,6 +248,9 @@ class Attempts:
                 await self._contents.add(run.prepared, run.state, [outcome.result])
             except StoreError:
                 await asyncio.sleep(_PAUSE)
+            except Exception as error:  # noqa: BLE001 - the effect has happened: it must not count as failed
+                emit("engine.error", where="content of blobs", run=run.id, error=describe(error))
+                return outcome
             else:
                 return outcome
 

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from detent.blobs.library import BlobLibrary
@@ -16,6 +17,7 @@ from detent.clock import SystemClock
 from detent.engine.engine import Engine
 from detent.errors import BlobsUnavailable, CommitUnknown, StoreError
 from detent.ids import new_id
+from detent.run.outcomes import Done
 from detent.store.blobs.rows import BlobRow, UploadRow
 from detent.store.memory.store import MemoryStore
 from detent.store.protocol import Store
@@ -30,6 +32,7 @@ WAITS = {
     "say": {"needs": ["w"], "with": {"name": "{{tasks.w.body.name}}"}},
     "busy": {},
 }
+THEN = {"first": {}, "then": {"needs": ["first"], "with": {"name": "{{tasks.first.output.name}}"}}}
 
 
 class FaultyPlace(DatabasePlace):
@@ -157,6 +160,43 @@ async def test_a_run_with_a_callback_whose_blob_cannot_be_read_can_be_paused_and
         await world.send(run, MessageKind.CANCEL)
         assert await world.ended(run, 5) == "cancelled"
         assert ("ended", "w") not in world.kinds(run)
+
+
+@virtual
+async def test_an_effect_whose_result_names_an_unreadable_blob_does_not_happen_again() -> None:
+    async with rig() as world:
+        engine = await world.engine()
+        place = FaultyPlace(engine.blobs)
+        body = await stored(engine)
+        world.hands.scripts["first"] = lambda call: Done(msgspec.json.encode({"output": body}))
+        place.error = RuntimeError("a bug of the place")
+        run = await world.start(THEN)
+        assert await world.ended(run) == "failed"
+        assert world.hands.attempts("first") == [1]
+        assert ("ended", "first") in world.kinds(run)
+        place.error = BlobsUnavailable("the directory cannot be read")
+        again = await world.start(THEN)
+        await asyncio.sleep(5)
+        place.error = None
+        assert await world.ended(again) == "completed"
+        assert world.hands.attempts("first") == [1, 1], "one for each run"
+
+
+@virtual
+async def test_a_run_that_waits_for_the_blob_of_a_result_can_be_cancelled() -> None:
+    async with rig() as world:
+        engine = await world.engine()
+        place = FaultyPlace(engine.blobs)
+        body = await stored(engine)
+        world.hands.scripts["first"] = lambda call: Done(msgspec.json.encode({"output": body}))
+        place.error = BlobsUnavailable("the directory cannot be read")
+        run = await world.start(THEN)
+        await world.until(lambda: place.reads > 1)
+        await world.send(run, MessageKind.CANCEL)
+        assert await world.ended(run, 5) == "cancelled"
+        reads = place.reads
+        await asyncio.sleep(5)
+        assert (place.reads, engine.node.runner.busy) == (reads, 0)
 
 
 async def test_a_directory_that_cannot_be_used_is_a_store_error(tmp_path: Path) -> None:
