@@ -6,7 +6,7 @@ chunk at a time, so a node needs the memory of one chunk for each transfer and n
 
     bytes arrive -> BlobLibrary.save -> a place (database, directory or object store)
                                      -> a row in the database: (tenant, sha256) is unique
-    name durable <- uses first       <- the committer, a delivery, a firing (`blobs/uses.py`)
+    name durable <- uses first       <- the committer, a delivery, a firing (`blobs/uses.py`), a step that saves it
     run deleted  -> the sweep deletes the uses of it, then blobs without a use, then their bytes (`blobs/sweep.py`)
 
 **Content-addressed, by tenant.** A tenant stores the same content once. Another tenant with the same content has a blob

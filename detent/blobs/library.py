@@ -66,12 +66,13 @@ class BlobLibrary:
             await upload.abort()
             raise
 
-    async def begin(self, tenant: int, type_: str | None) -> BlobUpload:
-        """Begin to store a blob. The caller writes it and finishes or aborts it."""
+    async def begin(self, tenant: int, type_: str | None, holder: bytes | None = None) -> BlobUpload:
+        """Begin to store a blob. The caller writes it and finishes or aborts it. `holder` is the run that uses it as
+        soon as it is finished; without one it is swept if nothing names it in time."""
         store, id_ = self.store.for_tenant(tenant), new_id()
         await patiently(partial(store.begin_upload, tenant, id_, self.place.name))
         writer = await self.place.open(tenant, id_)
-        return BlobUpload(self, tenant, id_, _clean(type_), writer)
+        return BlobUpload(self, tenant, id_, _clean(type_), writer, holder)
 
     async def row(self, tenant: int, blob: bytes) -> BlobRow:
         """Return the row of a blob. Raise NotFound."""
@@ -135,8 +136,17 @@ class OpenBlob:
 class BlobUpload:
     """A blob while its bytes arrive. It holds at most one chunk in memory."""
 
-    def __init__(self, library: BlobLibrary, tenant: int, id_: bytes, type_: str, writer: PlaceWriter) -> None:
+    def __init__(
+        self,
+        library: BlobLibrary,
+        tenant: int,
+        id_: bytes,
+        type_: str,
+        writer: PlaceWriter,
+        holder: bytes | None = None,
+    ) -> None:
         self._library, self._tenant, self._id, self._type, self._writer = library, tenant, id_, type_, writer
+        self._holder = holder
         self._hash = hashlib.sha256()
         self._size = 0
         self._kept = bytearray()
@@ -167,6 +177,8 @@ class BlobUpload:
         if row.id != self._id:
             with suppress(StoreError):  # then the sweep does it
                 await self._drop()
+        if self._holder is not None:  # else a sweep might delete it before the step of this run ends
+            await patiently(partial(store.use_blobs, self._tenant, [(self._holder, row.id)]))
         # The type is of this name: the same content may have been sent as another type before.
         return Blob(row.id, row.size, self._type, row.sha256.hex())
 

@@ -55,6 +55,7 @@ class LiveAttempt:
         is_waiting: bool = False,
     ) -> None:
         self.tenant = call.tenant
+        self._run = call.run_id
         self._where = {"run": call.run_id, "step": call.step, "attempt": call.attempt}
         self._services = services
         self._connector = connector
@@ -197,7 +198,7 @@ class LiveAttempt:
         return self._services.connect(self.tenant, host, port, timeout)
 
     def blobs(self) -> TenantBlobs:
-        return TenantBlobs(self._services.blobs.use(), self.tenant, self._loop, self._thread)
+        return TenantBlobs(self._services.blobs.use(), self.tenant, self._run, self._loop, self._thread)
 
     def _beaten(self, detail: bytes | None) -> None:
         if detail is not None:

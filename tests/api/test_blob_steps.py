@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import hashlib
 import io
@@ -18,6 +19,7 @@ from obstore.store import MemoryStore
 
 from detent import action
 from detent.blobs.objects import ObjectPlace
+from detent.blobs.sweep import BlobSweep
 from detent.steps.action_context import ActionContext
 from detent.values.blob import Blob
 from detent.values.http_body import read_multipart
@@ -49,6 +51,18 @@ async def shout(context: ActionContext, file: dict[str, Any]) -> dict[str, Any]:
 def write(context: ActionContext, size: int) -> Blob:
     content: BinaryIO = io.BytesIO(b"y" * size)
     return context.save(content, "text/html")
+
+
+SAVED = asyncio.Event()
+GO_ON = asyncio.Event()
+
+
+@action("blobs.slow", title="Store a file, then wait")
+async def slow(context: ActionContext) -> dict[str, Any]:
+    made = await context.save_async(PICTURE, "image/png")
+    SAVED.set()
+    await GO_ON.wait()
+    return {"made": made}
 
 
 @dataclass
@@ -195,6 +209,18 @@ tasks:
     )
     run = await api.ended(await api.start("odd", {}))
     assert "it is a blob of the type 'image/png', and only JSON can be read inside" in run["error"]
+
+
+async def test_a_blob_that_a_step_saves_early_is_not_swept_before_the_step_ends(api: Detent) -> None:
+    await api.save("name: slow\ntasks: {f: {action: blobs.slow}}\n")
+    started = await api.start("slow", {})
+    await asyncio.wait_for(SAVED.wait(), 60)
+    await BlobSweep(api.app.engine.blobs, grace=-3600).sweep()
+    GO_ON.set()
+    run = await api.ended(started)
+    assert run["status"] == "completed", run
+    async with api.opened("GET", f"/api/v1/blobs/{run['output']['made']['$blob']}", {}) as answer:
+        assert (answer.status, await answer.read()) == (200, PICTURE)
 
 
 @pytest.mark.parametrize("place", ["directory", "objects"])

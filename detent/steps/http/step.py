@@ -301,7 +301,7 @@ class HttpExecutor:
         """Return what stores a response of a call that is too large, or None if the step has it truncated."""
         if call.parameters.get("large") != LARGE_BLOB:
             return None
-        return lambda type_: self.blobs.use().begin(call.tenant, type_)
+        return lambda type_: self.blobs.use().begin(call.tenant, type_, call.run_id)
 
     async def exchange(
         self,

@@ -50,8 +50,8 @@ class BlobReader(Protocol):
 class Blobs(Protocol):
     """The blobs of an installation."""
 
-    async def begin(self, tenant: int, type_: str | None) -> Upload:
-        """Begin to store a blob."""
+    async def begin(self, tenant: int, type_: str | None, holder: bytes | None = None) -> Upload:
+        """Begin to store a blob. The run `holder` uses it as soon as it is finished."""
 
     async def open(self, tenant: int, blob: Blob) -> BlobReader:
         """Open a blob of a tenant. Raise NotFound."""
@@ -80,10 +80,10 @@ def blob_in(value: object) -> Blob:
 
 
 class TenantBlobs:
-    """The blobs of one tenant, for the code of an attempt: in a thread, or on the loop of the node."""
+    """The blobs of one tenant, for the code of an attempt of `run`: in a thread, or on the loop of the node."""
 
-    def __init__(self, blobs: Blobs, tenant: int, loop: asyncio.AbstractEventLoop, thread: int) -> None:
-        self._blobs, self._tenant, self._loop, self._thread = blobs, tenant, loop, thread
+    def __init__(self, blobs: Blobs, tenant: int, run: bytes, loop: asyncio.AbstractEventLoop, thread: int) -> None:
+        self._blobs, self._tenant, self._run_id, self._loop, self._thread = blobs, tenant, run, loop, thread
 
     def open(self, blob: Blob) -> BinaryIO:
         """Return a temporary file with the content of a blob. It blocks."""
@@ -108,7 +108,7 @@ class TenantBlobs:
 
     async def save_async(self, content: bytes | AsyncIterator[bytes], type_: str | None) -> Blob:
         """Store bytes, or what an iterator yields."""
-        upload = await self._blobs.begin(self._tenant, type_)
+        upload = await self._blobs.begin(self._tenant, type_, self._run_id)
         try:
             if isinstance(content, bytes):
                 for start in range(0, len(content), _PART):
