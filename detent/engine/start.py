@@ -70,8 +70,9 @@ async def start_run(engine: Engine, request: PreparedStart) -> AcceptedRun:
     if node.committer.is_overdue():
         raise Unavailable(f"{node.committer.outage()}; nothing was written, try again")
     contents = None
-    if MARK in request.input:
-        contents = await engine.contents.read(request.prepared, request.tenant, [request.input])
+    given = [request.input, *(request.reuse.results.values() if request.reuse else ())]
+    if any(MARK in raw for raw in given):
+        contents = await engine.contents.read(request.prepared, request.tenant, given)
         node = engine.node  # it may be another one now
     write, started = _prepare(engine, node, request, contents)
     write.done = asyncio.get_running_loop().create_future()

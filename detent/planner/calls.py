@@ -34,7 +34,17 @@ def make_call(
         assert probe is not None
         parameters = probe_config(probe, parameters)
     facts, number = state.facts, attempt or state.attempt_number(index)
-    return StepCall(facts.id, facts.tenant, step.name, step.kind, number, parameters, step.timeout, view)
+    return StepCall(
+        facts.id,
+        facts.tenant,
+        step.name,
+        step.kind,
+        number,
+        parameters,
+        step.timeout,
+        view,
+        is_sensitive=step.sensitive,
+    )
 
 
 def build_view(

@@ -164,7 +164,8 @@ class BoundSecret(NamedTuple):
 
 class StepCall(msgspec.Struct, frozen=True):
     """The argument of an executor. The idempotency key is the same in every attempt of this step of this run. Only
-    steps that are written in Python have a `view` of their run. `bound` are secrets that not every host may receive."""
+    steps that are written in Python have a `view` of their run. `bound` are secrets that not every host may receive.
+    The result of an `is_sensitive` call is sealed."""
 
     run_id: bytes
     tenant: int
@@ -175,6 +176,7 @@ class StepCall(msgspec.Struct, frozen=True):
     timeout: float | None = None
     view: RunView | None = None
     bound: tuple[BoundSecret, ...] = ()
+    is_sensitive: bool = False
 
     @property
     def idempotency_key(self) -> str:

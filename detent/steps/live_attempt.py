@@ -56,6 +56,7 @@ class LiveAttempt:
     ) -> None:
         self.tenant = call.tenant
         self._run = call.run_id
+        self._is_sensitive = call.is_sensitive
         self._where = {"run": call.run_id, "step": call.step, "attempt": call.attempt}
         self._services = services
         self._connector = connector
@@ -198,7 +199,8 @@ class LiveAttempt:
         return self._services.connect(self.tenant, host, port, timeout)
 
     def blobs(self) -> TenantBlobs:
-        return TenantBlobs(self._services.blobs.use(), self.tenant, self._run, self._loop, self._thread)
+        run = None if self._is_sensitive else self._run
+        return TenantBlobs(self._services.blobs.use(), self.tenant, run, self._loop, self._thread)
 
     def _beaten(self, detail: bytes | None) -> None:
         if detail is not None:

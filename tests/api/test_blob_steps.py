@@ -21,8 +21,10 @@ from detent import action
 from detent.blobs.objects import ObjectPlace
 from detent.blobs.sweep import BlobSweep
 from detent.steps.action_context import ActionContext
+from detent.steps.errors import Permanent
 from detent.values.blob import Blob
 from detent.values.http_body import read_multipart
+from detent.vault.sealing import new_key
 from tests.api.conftest import POSTGRES_TOO
 from tests.api.server import Detent, serving
 
@@ -51,6 +53,16 @@ async def shout(context: ActionContext, file: dict[str, Any]) -> dict[str, Any]:
 def write(context: ActionContext, size: int) -> Blob:
     content: BinaryIO = io.BytesIO(b"y" * size)
     return context.save(content, "text/html")
+
+
+WRONG: set[str] = set()
+
+
+@action("blobs.checked", title="Fail for the wrong kinds")
+def checked(kind: str) -> str:
+    if kind in WRONG:
+        raise Permanent("the kind is wrong")
+    return kind
 
 
 SAVED = asyncio.Event()
@@ -221,6 +233,39 @@ async def test_a_blob_that_a_step_saves_early_is_not_swept_before_the_step_ends(
     assert run["status"] == "completed", run
     async with api.opened("GET", f"/api/v1/blobs/{run['output']['made']['$blob']}", {}) as answer:
         assert (answer.status, await answer.read()) == (200, PICTURE)
+
+
+async def test_a_retry_and_a_fork_read_inside_a_blob_that_they_reuse(api: Detent, files: Files) -> None:
+    await api.save(
+        f"""
+name: again
+tasks:
+  get: {{url: "{files.url}/report", method: GET, large: blob}}
+  check: {{needs: [get], action: blobs.checked, with: {{kind: "{{{{tasks.get.body.kind}}}}"}}}}
+output: "{{{{tasks.check.output}}}}"
+"""
+    )
+    WRONG.add("report")
+    first = await api.ended(await api.start("again", {}))
+    assert (first["status"], "wrong" in first["error"]) == ("failed", True), first
+    WRONG.clear()
+    for path, body in (("retry", {}), ("fork", {"step": "check"})):
+        answer = await api.call("POST", f"/api/v1/runs/{first['id']}/{path}", json=body)
+        assert answer.status == 201, answer.text
+        begun = answer.json["data"]
+        run = await api.ended({"workflow_id": "again", "run_id": begun["id"]})
+        assert (run["status"], run["output"]) == ("completed", "report"), run
+
+
+async def test_an_action_of_a_sensitive_step_saves_no_blob() -> None:
+    async with serving("memory://", encryption_key=new_key()) as detent:
+        task = "action: blobs.write, sensitive: true, with: {size: 300000}"
+        await detent.save(f"name: sealed\ntasks: {{f: {{{task}}}}}\n")
+        run = await detent.ended(await detent.start("sealed", {}))
+        assert run["status"] == "failed"
+        assert "a sensitive step cannot save a blob" in run["error"]
+        assert await detent.app.store.blobs(1, limit=9) == []
+        assert await detent.app.store.stale_uploads(before=2**60, limit=9) == []
 
 
 @pytest.mark.parametrize("place", ["directory", "objects"])

@@ -19,6 +19,11 @@ T = TypeVar("T")
 _PART: Final = 512 * 1024
 _ON_LOOP: Final = "context.open and context.save block; in a coroutine use context.stream and context.save_async"
 _NO_STORE: Final = "this process has no store of large payloads"
+_SENSITIVE: Final = (
+    "a sensitive step cannot save a blob: its result is sealed, and the blob is not; return a smaller result, or save "
+    "the content in a step without `sensitive: true`"
+)
+SENSITIVE_BLOB: Final = "sensitive_blob"
 NOT_A_BLOB: Final = "not_a_blob"
 MISSING_BLOB: Final = "missing_blob"
 
@@ -80,9 +85,13 @@ def blob_in(value: object) -> Blob:
 
 
 class TenantBlobs:
-    """The blobs of one tenant, for the code of an attempt of `run`: in a thread, or on the loop of the node."""
+    """The blobs of one tenant, for the code of an attempt: in a thread, or on the loop of the node.
 
-    def __init__(self, blobs: Blobs, tenant: int, run: bytes, loop: asyncio.AbstractEventLoop, thread: int) -> None:
+    `run` uses what is saved. None means that the step is sensitive and may save nothing."""
+
+    def __init__(
+        self, blobs: Blobs, tenant: int, run: bytes | None, loop: asyncio.AbstractEventLoop, thread: int
+    ) -> None:
         self._blobs, self._tenant, self._run_id, self._loop, self._thread = blobs, tenant, run, loop, thread
 
     def open(self, blob: Blob) -> BinaryIO:
@@ -108,6 +117,8 @@ class TenantBlobs:
 
     async def save_async(self, content: bytes | AsyncIterator[bytes], type_: str | None) -> Blob:
         """Store bytes, or what an iterator yields."""
+        if self._run_id is None:
+            raise Permanent(_SENSITIVE, code=SENSITIVE_BLOB)
         upload = await self._blobs.begin(self._tenant, type_, self._run_id)
         try:
             if isinstance(content, bytes):
