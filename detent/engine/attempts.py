@@ -246,14 +246,16 @@ class Attempts:
         assert isinstance(outcome, Done | Fail)
         while True:
             try:
-                await self._contents.add(run.prepared, run.state, [outcome.result])
+                await self._contents.add(run.reader(), run.state, [outcome.result])
             except StoreError:
                 await asyncio.sleep(_PAUSE)
             except Exception as error:  # noqa: BLE001 - the effect has happened: it must not count as failed
                 emit("engine.error", where="content of blobs", run=run.id, error=describe(error))
                 return outcome
             else:
-                return outcome
+                if run.moved_as is None:
+                    return outcome
+                run = run.moved_as[0]  # it was moved meanwhile, and has another state
 
     def _report(self, run: OwnedRun, step: int, number: int, outcome: Outcome, begun: float) -> None:
         reach("after_effect")

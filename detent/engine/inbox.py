@@ -21,7 +21,7 @@ from detent.ids import RUN, NewId, show
 from detent.observe import emit
 from detent.planner.context import restore
 from detent.planner.moves.version import MoveWish
-from detent.planner.prepared import Prepared
+from detent.planner.prepared import Prepared, reads_inside
 from detent.run import events
 from detent.run.call import signal_key
 from detent.run.outcomes import StepError
@@ -151,7 +151,7 @@ class Mailbox:
             if mail.run in blocked:
                 if mail.kind in _COMMANDS:
                     readable.append(mail)
-            elif MARK not in mail.data or await self._has_contents(mail, now):
+            elif (MARK not in mail.data and mail.kind != MessageKind.MOVE) or await self._has_contents(mail, now):
                 readable.append(mail)
             else:
                 blocked.add(mail.run)
@@ -165,7 +165,10 @@ class Mailbox:
             return True
         if self._deferred.get(mail.id, now) <= now:
             try:
-                await self._contents.add(run.prepared, run.state, [mail.data])
+                if mail.kind == MessageKind.MOVE:
+                    await self._read_for_move(mail, run)
+                else:
+                    await self._contents.add(run.reader(), run.state, [mail.data])
             except StoreError as error:
                 emit("engine.error", where="content of blobs", run=run.id, error=error.message)
                 self._deferred[mail.id] = now + _PAUSE
@@ -175,6 +178,16 @@ class Mailbox:
                 self._deferred.pop(mail.id, None)
                 run.has_unread = False
         return mail.id not in self._deferred
+
+    async def _read_for_move(self, mail: Mail, run: OwnedRun) -> None:
+        """Read the blobs of a run for the expressions of another version, if those of its own read none."""
+        wish = _move_data(mail.data)
+        found = None if wish is None else self._versions.get((bytes.fromhex(wish.workflow), wish.version))
+        if found is not None and not reads_inside(run.prepared):
+            state = run.state
+            known = (state.results, state.early, state.reused)
+            raws = [state.facts.input, *(raw for results in known for raw in results.values())]
+            await self._contents.add(found[1], state, raws)
 
     async def _load_versions(self, mails: Sequence[Mail]) -> Mapping[Version, tuple[str, Prepared]]:
         """Return the graphs of the versions that runs are to be moved to, in one query."""

@@ -13,7 +13,7 @@ import msgspec
 from detent.graph.model import Step
 from detent.planner.advance import may_start
 from detent.planner.moves.version import MoveWish
-from detent.planner.prepared import Prepared
+from detent.planner.prepared import Prepared, reads_inside
 from detent.planner.suspects import may_repeat
 from detent.run import events
 from detent.run.call import RunView
@@ -104,6 +104,12 @@ class OwnedRun(msgspec.Struct, eq=False):
     def wait_name(self, wait: int | str) -> str:
         """Return the name that the callback of a wait has in the store."""
         return wait if isinstance(wait, str) else self.prepared.steps[wait].name
+
+    def reader(self) -> Prepared:
+        """Return the graph whose expressions say which blobs of the run are read inside: after a move, another one."""
+        if self.moving is None or reads_inside(self.prepared):
+            return self.prepared
+        return self.moving.prepared
 
     def has_unrecorded_doubt(self) -> bool:
         """Return whether a child may not exist although its journal has no reason for the doubt."""

@@ -23,6 +23,7 @@ from detent.store.memory.store import MemoryStore
 from detent.store.protocol import Store
 from detent.store.rows import MessageKind, Receipt
 from tests.engine.rig import TENANT, Rig, rig, virtual
+from tests.engine.test_version_moves import moves, save_version, send_move
 
 DOCUMENT = json.dumps({"name": "ada", "text": "x" * 300_000}).encode()
 READS = {"nap": {"sleep": "1m"}, "say": {"needs": ["nap"], "with": {"name": "{{trigger.body.name}}"}}}
@@ -56,8 +57,8 @@ async def once(content: bytes) -> AsyncIterator[bytes]:
     yield content
 
 
-async def stored(engine: Engine) -> dict[str, Any]:
-    return (await engine.blobs.save(TENANT, once(DOCUMENT), "application/json")).document()
+async def stored(engine: Engine, content: bytes = DOCUMENT) -> dict[str, Any]:
+    return (await engine.blobs.save(TENANT, once(content), "application/json")).document()
 
 
 async def parked(world: Rig, *runs: bytes) -> None:
@@ -197,6 +198,60 @@ async def test_a_run_that_waits_for_the_blob_of_a_result_can_be_cancelled() -> N
         reads = place.reads
         await asyncio.sleep(5)
         assert (place.reads, engine.node.runner.busy) == (reads, 0)
+
+
+NAMED = {"a": {}, "b": {"needs": ["a"], "with": {"name": "{{trigger.body.name}}"}}}
+
+
+@virtual
+@pytest.mark.parametrize("before", [NAMED, {"a": {}, "b": {"needs": ["a"]}}], ids=["inside", "whole"])
+async def test_a_run_that_is_moved_in_flight_reads_inside_its_blobs(before: dict[str, Any]) -> None:
+    async with rig() as world:
+        engine = await world.engine()
+        body, made = await stored(engine), await stored(engine, DOCUMENT.replace(b"ada", b"bob"))
+        gate = asyncio.Event()
+
+        async def first() -> Done:
+            await gate.wait()
+            return Done(msgspec.json.encode({"output": made}))
+
+        world.hands.scripts["a"] = lambda call: first()
+        run = await world.start(before, body)
+        after = {
+            **NAMED,
+            "c": {"needs": ["a"], "if": "tasks.a.output.name == 'bob'", "with": {"name": "{{tasks.a.output.name}}"}},
+        }
+        version = await save_version(world, run, after)
+        await world.until(lambda: world.hands.attempts("a") == [1])
+        await send_move(world, run, version)
+        await world.until(lambda: moves(world, run) != [])
+        assert moves(world, run) == [(None, "")]
+        gate.set()
+        assert await world.ended(run) == "completed"
+        assert {call.step: call.parameters for call in world.hands.calls if call.step != "a"} == {
+            "b": {"action": "core.echo", "with": {"name": "ada"}},
+            "c": {"action": "core.echo", "with": {"name": "bob"}},
+        }
+
+
+@virtual
+async def test_a_move_to_a_version_that_reads_an_unreadable_blob_waits_for_its_place() -> None:
+    async with rig() as world:
+        engine = await world.engine()
+        place = FaultyPlace(engine.blobs)
+        world.hands.hold("a")
+        run, other = (
+            await world.start({"a": {}, "b": {"needs": ["a"]}}, await stored(engine)),
+            await world.start({"a": {}}),
+        )
+        version = await save_version(world, run, NAMED)
+        place.error = BlobsUnavailable("the directory cannot be read")
+        await send_move(world, run, version)
+        await world.send(other, MessageKind.CANCEL)
+        assert await world.ended(other, 5) == "cancelled"
+        assert moves(world, run) == []
+        place.error = None
+        await world.until(lambda: moves(world, run) == [(None, "")], 5)
 
 
 async def test_a_directory_that_cannot_be_used_is_a_store_error(tmp_path: Path) -> None:

@@ -74,6 +74,7 @@ def moved_state(old: Prepared, was: RunState, step: str | None, attempts: int, d
     prepared = prepared_of(data.graph)
     numbers, state = prepared.numbers, prepared.new_state(was.facts)
     state.moved_graph = data.graph
+    state.blobs = was.blobs
     state.old_waits = was.old_waits
     state.seq, state.status = was.seq, was.status
     state.adoptions, state.stalled = was.adoptions, 0

@@ -269,6 +269,7 @@ def _begin(old: Prepared, was: RunState, new: Prepared, wish: MoveWish) -> tuple
     names, numbers = wish.names, new.numbers
     state = new.new_state(was.facts)
     state.moved_to, state.moved_version = new, wish.version
+    state.blobs = was.blobs
     state.seq, state.status, state.opens_at = was.seq, was.status, was.opens_at
     state.adoptions, state.stalled, state.suspect_until = was.adoptions, was.stalled, was.suspect_until
     state.paused_by, state.paused_at = was.paused_by, was.paused_at
