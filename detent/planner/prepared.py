@@ -315,7 +315,7 @@ def _goes_on(reference: Reference, *, is_graph: bool) -> bool:
 def _references(prepared: Prepared) -> Iterator[Reference]:
     compiled: list[Template | Expression | None] = [prepared.output]
     for step in prepared.steps:
-        compiled += [step.config, step.guard, step.until, step.items, step.collect]
+        compiled += [step.config, step.guard, step.question, step.until, step.items, step.collect]
         compiled += [edge.condition for edge in step.outgoing]
     for one in compiled:
         if one is not None:

@@ -20,7 +20,7 @@ MARK: Final = b'"$blob"'
 JSON_TYPE: Final = "application/json"
 _NAMED: Final = re.compile(rb'"\$blob":\s*"(blob_[0-9a-z]{26})"')
 _WRITTEN: Final = re.compile(
-    rb'\{"\$blob":"blob_[0-9a-z]{26}","size":[0-9]{1,15},"type":"[^"\\]*","sha256":"[0-9a-f]{64}"\}'
+    rb'\{"\$blob":"blob_[0-9a-z]{26}","size":[0-9]{1,15},"type":"(?:[^"\\]|\\.)*","sha256":"[0-9a-f]{64}"\}'
 )
 _KEYS: Final = frozenset({KEY, "size", "type", "sha256"})
 

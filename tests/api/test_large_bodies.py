@@ -8,9 +8,11 @@ import io
 import json
 from typing import Any
 
+import pytest
+
 from detent.blobs.sweep import BlobSweep
 from tests.api.conftest import EVERY_DATABASE
-from tests.api.server import Answer, Detent, serving
+from tests.api.server import Answer, Detent, serving, statuses
 
 KB = 1024
 MB = 1024 * KB
@@ -149,6 +151,32 @@ async def test_a_body_over_the_limit_is_refused_and_nothing_of_it_is_stored() ->
         assert envelope.status == 413
         assert await detent.app.store.blobs(1, limit=10) == []
         assert await detent.app.store.stale_uploads(before=2**60, limit=10) == []
+
+
+async def test_a_condition_node_of_the_graph_form_reads_inside_a_blob(api: Detent) -> None:
+    nodes = [
+        {
+            "id": "asks",
+            "nodeType": "condition",
+            "expression": "trigger.kind == 'report'",
+            "edges": [{"targetNode": "says", "condition": "context.data.asks"}],
+        },
+        {"id": "says", "actionType": "core.echo", "parameters": {"x": 1}},
+    ]
+    graph = json.dumps({"id": "graph", "displayName": "graph", "startNode": "asks", "nodes": nodes})
+    saved = await api.call("POST", "/api/v1/workflows", data=graph, headers={"Content-Type": "application/json"})
+    place = saved.json["data"]["id"]
+    assert (await api.call("POST", f"/api/v1/workflows/{place}/publish", json={})).status == 200
+    run = await api.ended((await trigger(api, place, content(300 * KB))).json["data"])
+    assert (run["status"], statuses(run)) == ("completed", {"asks": "success", "says": "success"}), run
+
+
+@pytest.mark.parametrize("type_", ['application/json; charset="utf-8"', r'application/json; note="a \"b\" \\ c"'])
+async def test_a_type_with_quotes_is_read_as_json(api: Detent, type_: str) -> None:
+    await api.save("name: inside\ntasks: {say: {action: core.echo, with: {kind: '{{trigger.body.kind}}'}}}\n")
+    run = await api.ended((await trigger(api, "inside", content(300 * KB), **{"Content-Type": type_})).json["data"])
+    assert (run["status"], run["output"]) == ("completed", {"kind": "report"}), run
+    assert run["input"]["body"]["type"] == type_
 
 
 async def test_a_trigger_schema_checks_the_json_in_a_blob(api: Detent) -> None:
