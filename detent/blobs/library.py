@@ -209,6 +209,8 @@ async def read_json_blob(library: BlobLibrary, tenant: int, blob: Blob) -> Any:
     if reason is not None:
         raise InvalidInput(reason)
     row = await library.row(tenant, blob.id)
+    if row.size != blob.size:  # a caller wrote it, so that it looks small enough
+        raise InvalidInput(f"it is a blob of {row.size} bytes, not of {blob.size} bytes; send it as it was returned")
     return decode_json(await library.whole(row), READABLE_BLOB)
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from detent.auth.caller import Caller
 from detent.commands import Commands, EngineCommands
-from detent.errors import AlreadyActive, Conflict, DetentError, InvalidInput, NotFound, NotStartable
+from detent.errors import AlreadyActive, BlobMissing, Conflict, DetentError, InvalidInput, NotFound, NotStartable
 from detent.expressions import ExpressionError
 from detent.ids import RUN, TRIGGER, WORKFLOW, show
 from detent.observe.failpoints import reach
@@ -95,6 +95,8 @@ class Processor:
             start = await self._as(firing).starts.start(request)
         except ExpressionError as error:
             return FiringState.ERRORED, reason(CONDITION_ERROR, f"condition: {error}"), None
+        except BlobMissing as error:  # a retry would not find the bytes either
+            return FiringState.ERRORED, reason_of(error), None
         except (InvalidInput, NotStartable, AlreadyActive, NotFound) as error:
             return FiringState.REFUSED, reason_of(error), None
         reach("after_fired_start")
@@ -108,8 +110,10 @@ class Processor:
         if unreadable(blob) is not None:
             return StoredJson(body, None)
         library = self._commands.blobs
-        raw = await library.whole(await library.row(firing.tenant, blob.id))
-        return StoredJson(body, {blob.id: raw})
+        row = await library.row(firing.tenant, blob.id)
+        if row.size != blob.size:  # the sender wrote it, so that it looks small enough
+            return StoredJson(body, None)
+        return StoredJson(body, {blob.id: await library.whole(row)})
 
     async def _cancel(self, runs: Sequence[bytes], firing: FiringRow) -> None:
         room = asyncio.Semaphore(_CANCELLED_AT_ONCE)

@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
+from detent.blobs.places import missing
 from detent.blobs.sweep import BlobSweep
+from detent.store.blobs.rows import BlobRow
 from tests.api.conftest import EVERY_DATABASE
 from tests.api.server import Answer, Detent, serving, statuses
 
@@ -177,6 +179,44 @@ async def test_a_type_with_quotes_is_read_as_json(api: Detent, type_: str) -> No
     run = await api.ended((await trigger(api, "inside", content(300 * KB), **{"Content-Type": type_})).json["data"])
     assert (run["status"], run["output"]) == ("completed", {"kind": "report"}), run
     assert run["input"]["body"]["type"] == type_
+
+
+HOOK = """
+name: hook
+trigger: {type: webhook, condition: "trigger.body.kind == 'report'"}
+tasks: {say: {action: core.echo, with: {x: 1}}}
+"""
+AS_JSON = {"Content-Type": "application/json"}
+
+
+async def test_a_body_that_says_another_size_of_a_blob_does_not_have_it_read(
+    api: Detent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await api.save(ECHO)
+    await api.save(ECHO.replace("name: echo", "name: checked") + "trigger_schema: {type: object}\n")
+    await api.save(HOOK)
+    run = await api.ended((await trigger(api, "echo", content(300 * KB))).json["data"])
+    forged = {**run["output"]["got"], "size": 10}
+    monkeypatch.setattr(api.app.engine.blobs, "whole", None)
+    answer = await trigger(api, "checked", json.dumps(forged).encode())
+    assert (answer.status, "10 bytes" in answer.text) == (400, True), answer.text
+    answer = await api.call("POST", "/webhook/workflow/trigger/hook", json=forged)
+    assert answer.json["code"] == "condition_error", answer.text
+
+
+async def test_a_webhook_whose_bytes_are_missing_ends_with_an_error(
+    api: Detent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await api.save(HOOK)
+
+    async def gone(row: BlobRow) -> bytes:
+        raise missing(row)
+
+    monkeypatch.setattr(api.app.engine.blobs, "whole", gone)
+    answer = await api.call("POST", "/webhook/workflow/trigger/hook", data=content(300 * KB), headers=AS_JSON)
+    assert "restore them from a backup" in answer.json["message"], answer.text
+    [letter] = (await api.call("GET", "/api/v1/dead-letters")).json["data"]
+    assert "restore them from a backup" in letter["message"]
 
 
 async def test_a_trigger_schema_checks_the_json_in_a_blob(api: Detent) -> None:
