@@ -110,8 +110,8 @@ class BlobLibrary:
             for row in rows:
                 await self._place_of(row).delete(UploadRow(row.id, tenant, row.place, 0))
             cursor = rows[-1].id
-        for upload in await self.store.stale_uploads(before=_EVERY, limit=_PAGE):
-            if upload.tenant == tenant:
+        while uploads := await self.store.stale_uploads(before=_EVERY, limit=_PAGE, tenant=tenant):
+            for upload in uploads:
                 await self.delete(upload)
 
     def _place_of(self, row: BlobRow | UploadRow) -> Place:

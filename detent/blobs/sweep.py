@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from detent.blobs.library import BlobLibrary
+from detent.errors import StoreError
 from detent.instant import micros
 from detent.observe import emit
-from detent.store.blobs.rows import UseKey
+from detent.store.blobs.rows import UploadRow, UseKey
 
 #: Seconds without a touch after which a blob that no run names is deleted.
 GRACE: Final = 3600.0
@@ -26,6 +28,7 @@ class BlobSweep:
         self._library, self._grace = library, grace
         self._use: UseKey | None = None  # where the pass over the uses goes on
         self._blob: bytes | None = None
+        self._upload: bytes | None = None  # the last upload that could not be deleted in this pass
         self._is_in_uses = True
 
     async def poll(self) -> float:
@@ -36,15 +39,30 @@ class BlobSweep:
             self._is_in_uses = self._use is not None
             return _PAUSE
         count, self._blob = await store.drop_blobs(before=before, after=self._blob, limit=_BATCH)
-        doomed = await store.stale_uploads(before=before, limit=_BATCH)
-        for row in doomed:
-            await self._library.delete(row)
-        if doomed:
-            emit("blobs.swept", uploads=len(doomed), blobs=count)
-        if self._blob is not None or len(doomed) == _BATCH:
+        doomed = await store.stale_uploads(before=before, limit=_BATCH, after=self._upload)
+        left = await self._delete(doomed)
+        if len(doomed) > left:
+            emit("blobs.swept", uploads=len(doomed) - left, blobs=count)
+        has_more = len(doomed) == _BATCH
+        if left:  # go on after those that cannot be deleted; the next pass tries them again
+            self._upload = doomed[-1].id
+        if self._blob is not None or has_more:
             return _PAUSE
         self._is_in_uses = True
+        self._upload = None
         return INTERVAL
+
+    async def _delete(self, uploads: Sequence[UploadRow]) -> int:
+        """Delete uploads. Return how many cannot be deleted now, because their place does not answer."""
+        left, why = 0, ""
+        for row in uploads:
+            try:
+                await self._library.delete(row)
+            except StoreError as error:
+                left, why = left + 1, error.message
+        if left:
+            emit("engine.error", where=self.name, error=why, uploads=left)
+        return left
 
     async def sweep(self) -> None:
         """Make one whole pass."""

@@ -11,6 +11,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from detent.blobs import library as library_module
+from detent.blobs import sweep
 from detent.blobs.library import BlobLibrary
 from detent.blobs.places import DatabasePlace, DirectoryPlace
 from detent.clock import SystemClock
@@ -318,3 +320,38 @@ async def test_an_upload_that_is_stopped_after_its_commit_keeps_its_bytes(
     again = await library.save(TENANT, once(DOCUMENT), "application/json")
     assert await library.whole(await library.row(TENANT, again.id)) == DOCUMENT
     assert await store.stale_uploads(before=2**60, limit=9) == []
+
+
+class StuckPlace(DatabasePlace):
+    """A place with uploads that cannot be deleted."""
+
+    name = "stuck"
+
+    async def delete(self, row: UploadRow) -> None:
+        raise BlobsUnavailable("the directory cannot be written")
+
+
+async def test_uploads_that_cannot_be_deleted_do_not_stop_the_sweep(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sweep, "_BATCH", 2)
+    library = BlobLibrary(MemoryStore(SystemClock()))
+    library.add_place(StuckPlace(library.store))
+    stuck = [new_id() for _ in range(5)]
+    for id_ in stuck:
+        await library.store.begin_upload(TENANT, id_, "stuck")
+    await library.store.begin_upload(TENANT, new_id(), "unknown")
+    await library.store.begin_upload(TENANT, new_id(), "database")
+    await sweep.BlobSweep(library, grace=-3600).sweep()
+    left = await library.store.stale_uploads(before=2**60, limit=99)
+    assert {row.place for row in left} == {"stuck", "unknown"}
+    assert len(left) == 6
+
+
+async def test_all_uploads_of_a_deleted_tenant_are_deleted_and_those_of_others_stay(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(library_module, "_PAGE", 2)
+    library = BlobLibrary(MemoryStore(SystemClock()))
+    for tenant in (1, 1, 1, 2, 2, 2, 2, 2):
+        await library.store.begin_upload(tenant, new_id(), "database")
+    await library.delete_tenant(2)
+    assert [row.tenant for row in await library.store.stale_uploads(before=2**60, limit=99)] == [1, 1, 1]

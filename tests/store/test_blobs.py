@@ -114,6 +114,17 @@ async def test_a_deleted_content_can_be_stored_again(store: Store) -> None:
     assert [row.id for row in await store.stale_uploads(before=await store.now() - LATER, limit=9)] == [first.id]
 
 
+async def test_stale_uploads_are_listed_by_tenant_and_after_an_upload(store: Store) -> None:
+    ids = sorted(new_id() for _ in range(4))
+    for number, id_ in enumerate(ids):
+        await store.begin_upload(1 + number % 2, id_, "database")
+    later = await store.now() + LATER
+    assert [row.id for row in await store.stale_uploads(before=later, limit=9)] == ids
+    assert [row.id for row in await store.stale_uploads(before=later, limit=2, after=ids[0])] == ids[1:3]
+    assert [row.id for row in await store.stale_uploads(before=later, limit=9, tenant=2)] == [ids[1], ids[3]]
+    assert [row.id for row in await store.stale_uploads(before=later, limit=9, tenant=2, after=ids[1])] == [ids[3]]
+
+
 async def test_an_upload_that_became_a_blob_is_not_deleted_as_an_upload(store: Store) -> None:
     row = await uploaded(store, b"kept")
     assert not await store.doom_upload(1, row.id)

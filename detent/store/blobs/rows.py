@@ -86,8 +86,11 @@ class BlobStore(Protocol):
         """Look at up to `limit` blobs that nothing has touched since `before`, by id, those after `after`. Those
         without a use become uploads to be deleted. Return how many, and the id to go on after."""
 
-    async def stale_uploads(self, *, before: int, limit: int) -> list[UploadRow]:
-        """Return uploads of every tenant that nothing has touched since `before`, and those to be deleted."""
+    async def stale_uploads(
+        self, *, before: int, limit: int, after: bytes | None = None, tenant: int | None = None
+    ) -> list[UploadRow]:
+        """Return uploads that nothing has touched since `before`, and those to be deleted, by id, those after `after`.
+        `tenant` narrows it to that tenant."""
 
     async def doom_upload(self, tenant: int, upload: bytes) -> bool:
         """Note that an upload is to be deleted: it cannot become a blob any more. Return False if there is no such

@@ -82,8 +82,12 @@ class MemoryBlobs(MemoryTables):
             self.uploads[id_] = UploadRow(id_, row.tenant, row.place, 0)
         return len(doomed), page[-1] if len(page) == limit else None
 
-    async def stale_uploads(self, *, before: int, limit: int) -> list[UploadRow]:
-        return [row for _, row in sorted(self.uploads.items()) if row.touched_at < before][:limit]
+    async def stale_uploads(
+        self, *, before: int, limit: int, after: bytes | None = None, tenant: int | None = None
+    ) -> list[UploadRow]:
+        old = (row for _, row in sorted(self.uploads.items()) if row.touched_at < before)
+        following = (row for row in old if after is None or row.id > after)
+        return [row for row in following if tenant is None or row.tenant == tenant][:limit]
 
     async def doom_upload(self, tenant: int, upload: bytes) -> bool:
         row = self.uploads.get(upload)

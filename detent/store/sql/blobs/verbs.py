@@ -74,12 +74,6 @@ _LOCK_OLD: Final = (
 )
 _USED: Final = select(blob_use.c.blob).where(InList(blob_use.c.blob, "ids", ids=True)).distinct()
 _DROP: Final = delete(blob).where(InList(blob.c.id, "ids", ids=True))
-_STALE: Final = (
-    select(*(blob_upload.c[name] for name in UploadRow._fields))
-    .where(blob_upload.c.touched_at < bindparam("before"))
-    .order_by(blob_upload.c.id)
-    .limit(bindparam("limit"))
-)
 _CHUNKS: Final = (
     select(blob_chunk.c.number)
     .where(blob_chunk.c.blob == bindparam("blob"), blob_chunk.c.tenant == bindparam("tenant"))
@@ -121,6 +115,17 @@ def _old_blobs(*, after: bool) -> Select[Any]:
     if after:
         query = query.where(blob.c.id > bindparam("after"))
     return query.order_by(blob.c.id).limit(bindparam("limit"))
+
+
+@cache
+def _stale_uploads(*, after: bool, of_tenant: bool) -> Select[Any]:
+    query = select(*(blob_upload.c[name] for name in UploadRow._fields))
+    query = query.where(blob_upload.c.touched_at < bindparam("before"))
+    if after:
+        query = query.where(blob_upload.c.id > bindparam("after"))
+    if of_tenant:
+        query = query.where(blob_upload.c.tenant == bindparam("tenant"))
+    return query.order_by(blob_upload.c.id).limit(bindparam("limit"))
 
 
 class BlobVerbs(BlobStore):
@@ -250,8 +255,12 @@ class BlobVerbs(BlobStore):
 
         return await self._access.run_script(drop), following
 
-    async def stale_uploads(self, *, before: int, limit: int) -> list[UploadRow]:
-        rows = await self._access.query(_STALE, {"before": before, "limit": limit})
+    async def stale_uploads(
+        self, *, before: int, limit: int, after: bytes | None = None, tenant: int | None = None
+    ) -> list[UploadRow]:
+        clause = _stale_uploads(after=after is not None, of_tenant=tenant is not None)
+        values = {"before": before, "limit": limit, "after": after, "tenant": tenant}
+        rows = await self._access.query(clause, values)
         return [UploadRow(bytes(row[0]), row[1], _text(row[2]), row[3]) for row in rows]
 
     async def doom_upload(self, tenant: int, upload: bytes) -> bool:
