@@ -24,6 +24,8 @@ DEFAULT_TENANT: Final = 1
 #: Read by the tests, and by clients (the address of their server), but not settings.
 _FOREIGN: Final = ("DETENT_TEST_", "DETENT_URL", "DETENT_KEY")
 _WORDS: Final = {**dict.fromkeys(("true", "1", "yes", "on"), True), **dict.fromkeys(("false", "0", "no", "off"), False)}
+#: The shortest grace of blobs: twice `_FRESH` in `store/sql/blobs/verbs.py`.
+_LEAST_GRACE: Final = 120
 _UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 _STATUSES: Final = ("completed", "failed", "cancelled", "timeout")
 _SHORTEST_KEY: Final = 16
@@ -155,6 +157,14 @@ def _span(value: Any) -> int:
     return int(found[1]) * _UNITS[found[2] or "s"]
 
 
+def _grace(value: Any) -> int:
+    """Read the grace of blobs. A store may note a touch of a blob up to a minute late; twice that is safe."""
+    seconds = _span(value)
+    if seconds < _LEAST_GRACE:
+        raise ValueError(f"must be at least {_LEAST_GRACE} s, or a blob could be deleted before its run names it")
+    return seconds
+
+
 def _retention(value: Any) -> tuple[tuple[str, int], ...]:
     """Read `completed=30d,failed=90d`, or the same as a table, into seconds by status."""
     pairs = value.items() if isinstance(value, Mapping) else (part.partition("=")[::2] for part in _names(value))
@@ -216,7 +226,9 @@ class Settings:
         100 * 1024 * 1024,
         "the maximum number of bytes of a body or response that is stored as a blob",
     )
-    blob_grace: int = _setting(_span, 3600, "how long a blob that no run names is stored, in seconds or as 1h")
+    blob_grace: int = _setting(
+        _grace, 3600, "how long a blob that no run names is stored, in seconds or as 1h; at least 120 s"
+    )
     audit_retention: int = _setting(_span, 400 * 86_400, "how long the audit is stored, in seconds or as 400d")
     allow_loose_auth: bool = _setting(
         _flag, False, "answer requests without a key, token or session, as a caller that may do everything"

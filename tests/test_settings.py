@@ -43,6 +43,7 @@ BAD = {
     "DETENT_MAX_PARALLEL_STEPS": "-1",
     "DETENT_LOG_FORMAT": "xml",
     "DETENT_SECRET_KEY": "short",
+    "DETENT_BLOB_GRACE": "119s",
 }
 
 
