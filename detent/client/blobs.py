@@ -25,7 +25,8 @@ class BlobPart(NamedTuple):
 
 
 def read(blob: str, start: int = 0, size: int = PART) -> Call[BlobPart]:
-    """Return up to `size` bytes of a blob from `start` on. Raise NotFound, and ApiError if it has no byte there."""
+    """Return up to `size` bytes of a blob from `start` on. Raise NotFound, and ApiError if it has no byte there.
+    An empty blob has empty content."""
     headers = {"Range": f"bytes={start}-{start + size - 1}"}
     return Call("GET", url_path(_PLACE, blob), _part, headers=headers)
 

@@ -20,6 +20,8 @@ from obstore.store import MemoryStore
 from detent import action
 from detent.blobs.objects import ObjectPlace
 from detent.blobs.sweep import BlobSweep
+from detent.client import AsyncClient
+from detent.client.blobs import BlobPart
 from detent.steps.action_context import ActionContext
 from detent.steps.errors import Permanent
 from detent.values.blob import Blob
@@ -255,6 +257,21 @@ output: "{{{{tasks.check.output}}}}"
         begun = answer.json["data"]
         run = await api.ended({"workflow_id": "again", "run_id": begun["id"]})
         assert (run["status"], run["output"]) == ("completed", "report"), run
+
+
+@pytest.mark.parametrize("place", ["database", "directory", "objects"])
+async def test_an_empty_blob_is_read_as_empty_content(place: str, tmp_path: Path) -> None:
+    setting = f"directory:{tmp_path}" if place == "directory" else "database"
+    async with serving("memory://", blobs=setting) as detent:
+        if place == "objects":
+            detent.app.engine.blobs.add_place(ObjectPlace(MemoryStore()))
+        await detent.save("name: empty\ntasks: {f: {action: blobs.write, with: {size: 0}}}\n")
+        run = await detent.ended(await detent.start("empty", {}))
+        id_ = run["output"]["$blob"]
+        async with AsyncClient(detent.app.local_url) as client:
+            assert await client.blobs.read(id_) == BlobPart(b"", 0)
+        async with detent.opened("GET", f"/api/v1/blobs/{id_}", {}) as answer:
+            assert (answer.status, await answer.read()) == (200, b"")
 
 
 async def test_an_action_of_a_sensitive_step_saves_no_blob() -> None:
