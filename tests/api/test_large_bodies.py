@@ -9,6 +9,7 @@ import json
 from typing import Any
 
 import pytest
+from yarl import URL
 
 from detent.blobs.places import missing
 from detent.blobs.sweep import BlobSweep
@@ -179,6 +180,18 @@ async def test_a_type_with_quotes_is_read_as_json(api: Detent, type_: str) -> No
     run = await api.ended((await trigger(api, "inside", content(300 * KB), **{"Content-Type": type_})).json["data"])
     assert (run["status"], run["output"]) == ("completed", {"kind": "report"}), run
     assert run["input"]["body"]["type"] == type_
+
+
+@pytest.mark.parametrize("query", ["dry_run=true", "dryRun=true", "%64ry_run=true"])
+async def test_a_dry_run_refuses_a_large_body_and_stores_nothing(api: Detent, query: str) -> None:
+    await api.save(ECHO)
+    place = URL(f"/api/v1/workflows/echo/trigger?{query}", encoded=True)
+    answer = await api.call("POST", place, data=content(300 * KB), headers={"Content-Type": "application/json"})
+    assert (answer.status, "dry run" in answer.text) == (413, True), answer.text
+    bad = await api.call("POST", "/api/v1/workflows/echo/trigger?version=x", data=content(300 * KB))
+    assert (bad.status, "version" in bad.text) == (400, True), bad.text
+    assert await api.app.store.blobs(1, limit=10) == []
+    assert await api.app.store.stale_uploads(before=2**60, limit=10) == []
 
 
 HOOK = """

@@ -61,7 +61,7 @@ from detent.commands.dry_run.part import DryRunRequest
 from detent.documents.answers import NULL, One
 from detent.documents.dry_run import DryRunDocument
 from detent.documents.runs import ExecutionStarted, StartedDocument
-from detent.errors import Forbidden, InvalidInput, NotFound, Problem, StoreError, Unavailable
+from detent.errors import Forbidden, InvalidInput, NotFound, Problem, StoreError, TooLarge, Unavailable
 from detent.ids import RUN, WORKFLOW, show
 from detent.instant import Instant, as_datetime, micros
 from detent.run.initiator import LONGEST_CORRELATION, SYSTEM, Principal
@@ -82,6 +82,9 @@ LARGEST_PRIORITY: Final = 1_000
 _MESSAGE: Final = "the run cannot be started"
 #: The options of a webhook request. Everything else in its query is written by another system, and is input.
 WEBHOOK_OPTIONS: Final = aliases("start_at", "wait", "label", "hero", "allow_multiple")
+_LARGE_DRY_RUN: Final = (
+    f"a dry run stores nothing, so its body may have {INPUT_LIMIT} bytes; send a smaller one with the same fields"
+)
 _OPTIONS: Final = {**WEBHOOK_OPTIONS, **aliases("version", "dry_run", "from_run")}
 _ENVELOPE_NAMES: Final = aliases(
     *("request_id", "principal", "trigger", "spec", "priority", "tenant_id", "labels", "hero", "start_at"),
@@ -479,12 +482,17 @@ async def start(
     return await commands.starts.start(call.request), call.wait
 
 
-def large_input(commands: Commands, workflow: str, scope: HTTPScope) -> Begin:
-    """Return what begins the blob of an input that is too large for the journal, if the workflow can be started."""
+def large_input(commands: Commands, workflow: str, scope: HTTPScope, known: Aliases = _OPTIONS) -> Begin:
+    """Return what begins the blob of an input that is too large for the journal, if the workflow can be started.
+    `known` are the options in the query."""
 
     async def begin() -> BlobUpload:
         headers = read_headers(scope["headers"])
         refuse_coding(headers)
+        options = read_options(scope["headers"], scope["query_string"], commands.now, known)
+        refuse_if_any(options.problems, _MESSAGE)
+        if options.dry_run:
+            raise TooLarge(_LARGE_DRY_RUN)
         await commands.starts.require_startable(workflow)
         return await commands.blobs.begin(headers.get("content-type") or JSON_TYPE)
 

@@ -243,7 +243,7 @@ async def _start(request: AnyRequest, workflow: str) -> Answer:
     if reason:
         raise Forbidden(reason)
     put_caller(request.scope, await admit(context_of(request.scope), request.scope, _STARTS))
-    begin = large_input(commands(request), workflow, request.scope)
+    begin = large_input(commands(request), workflow, request.scope, WEBHOOK_OPTIONS)
     incoming = _incoming(request, await read_body(request.receive, begin))
     request_id = incoming.headers.get("idempotency-key")
     start = await commands(request).starts.start(
