@@ -188,7 +188,8 @@ async def _on_disk(call: Callable[..., T], *arguments: Any) -> T:
     try:
         return await asyncio.to_thread(call, *arguments)
     except OSError as error:
-        raise BlobsUnavailable(f"the directory of blobs cannot be used: {error}") from error
+        # Without the path: the message may become the error of a step, which a tenant reads.
+        raise BlobsUnavailable(f"the directory of blobs cannot be used: {error.strerror}") from error
 
 
 def _write_all(file: BinaryIO, data: bytes) -> None:

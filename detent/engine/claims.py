@@ -154,7 +154,7 @@ class Claims:
                 continue
             mine = [mail for mail in mails if (mail.run, mail.generation) == (run.id, run.generation)]
             if any(mail.kind == MessageKind.CANCEL for mail in mine):
-                self._runner.releases.leave_unreadable(run, journals.get(run.id, []), mine, error)
+                self._runner.releases.leave_unreadable(run, journals.get(run.id, []), mine, EngineError(error.outage))
             elif not run.adopted and not mine:
                 self._runner.releases.put_back(run, after=_DEFERRED)
             # Else the watchdog releases it: its adoption is not journalled, or its mail would make it due at once.
