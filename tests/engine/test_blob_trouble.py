@@ -22,7 +22,6 @@ from detent.ids import new_id
 from detent.run.outcomes import Done
 from detent.store.blobs.rows import BlobRow, UploadRow
 from detent.store.memory.store import MemoryStore
-from detent.store.protocol import Store
 from detent.store.rows import MessageKind, Receipt
 from tests.engine.rig import TENANT, Rig, rig, virtual
 from tests.engine.test_version_moves import moves, save_version, send_move
@@ -289,9 +288,6 @@ class LateStore(MemoryStore):
         super().__init__(SystemClock())
         self.lost: list[BaseException] = []
         self.is_silent = False
-
-    def for_tenant(self, tenant: int) -> Store:
-        return self
 
     async def finish_upload(self, *args: Any, **kwargs: Any) -> BlobRow | None:
         row = await super().finish_upload(*args, **kwargs)

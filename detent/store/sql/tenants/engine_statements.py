@@ -50,11 +50,11 @@ ENGINE_STATEMENTS: Final[Mapping[str, str]] = {
     "blobs.verbs:_LETTERS": _SWEEP,
     "blobs.verbs:_LOCK_OLD": _SWEEP,
     "blobs.verbs:_RUNS": _SWEEP,
-    "blobs.verbs:_STALE": _SWEEP,
     "blobs.verbs:_TOUCH": _SWEEP,
     "blobs.verbs:_USED": _SWEEP,
     "blobs.verbs:_old_blobs": _SWEEP,
     "blobs.verbs:_old_uses": _SWEEP,
+    "blobs.verbs:_stale_uploads": _SWEEP,
     # Callbacks.
     "postgres.commands:DELIVER": _BY_TOKEN,
     "postgres.commands:DELIVER_MANY": _BY_TOKEN,
