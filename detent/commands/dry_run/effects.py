@@ -6,23 +6,28 @@ fields that later steps read.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from detent.catalog.examples import example_of
+from detent.commands.approvals.answers import read_decision
 from detent.commands.dry_run.simulation import AnswerSource, EffectAnswer, StepPlace, WaitAnswer
+from detent.errors import InvalidInput
 from detent.expressions import Reference
 from detent.forms.stated_answers import BELOW, StatedAnswer, StatedAnswers, StatedOutcome
+from detent.graph.ask import Decision, WaitAsk, approval_result
 from detent.graph.model import FAILURES, Ending
+from detent.instant import Instant, iso
 from detent.planner.prepared import Prepared
 from detent.run.call import StepCall
 from detent.run.outcomes import EMPTY_RESULT, Done, Fail, StepError
 from detent.steps.stated_outcomes import computed, output_schema, received_result, refused_call, stated_outcome
 
 _WORD: Final = "example"
+_PERSON: Final = "dry run"
 _MOST_INDEX: Final = 20
 _decode = msgspec.json.Decoder().decode
 
@@ -66,18 +71,29 @@ class EffectAnswers:
             return EffectAnswer(outcome, AnswerSource.PINNED)
         return self._from_run(place, call)
 
-    def wait(self, place: StepPlace) -> WaitAnswer:
-        """Return the callback of a wait. Without another answer it is an example."""
+    def wait(self, place: StepPlace, ask: WaitAsk | None, due: Callable[[float], Instant]) -> WaitAnswer:
+        """Return the callback of a wait. Without another answer it is an example, and an approval is approved."""
+        is_approval = ask is not None and ask.is_approval
         stated = self._pinned(place)
         if stated is not None:
             outcome = stated.outcome(1)
-            result = None if outcome.failure is not None else received_result(outcome)
+            if outcome.failure is not None:
+                result = None
+            elif ask is not None and is_approval:
+                result = _decided(ask, outcome.value, due(outcome.after), place.step)
+            else:
+                result = received_result(outcome)
             return WaitAnswer(result, outcome.after, AnswerSource.PINNED)
         recorded = self.recorded.get(place.step) if place.depth == 0 else None
         if recorded is not None and recorded.ending is not Ending.SKIPPED:
             result = recorded.result if recorded.ending is Ending.SUCCESS else None
             return WaitAnswer(result, 0.0, AnswerSource.RUN)
-        return WaitAnswer(received_result(StatedOutcome(read_shape(place))), 0.0, AnswerSource.EXAMPLE)
+        if ask is not None and is_approval:
+            answer = None if ask.schema is None else example_of(ask.schema)
+            result = approval_result(ask, [Decision(_PERSON, approved=True, at=iso(due(0.0)), answer=answer)])
+        else:
+            result = received_result(StatedOutcome(read_shape(place)))
+        return WaitAnswer(result, 0.0, AnswerSource.EXAMPLE)
 
     def unused(self) -> list[str]:
         """Return the names of pinned answers for steps of children that no run asked for."""
@@ -113,6 +129,16 @@ class EffectAnswers:
         if value is None or (value == {} and shape is not None):
             value = shape
         return EffectAnswer(stated_outcome(call, StatedOutcome(value)), AnswerSource.EXAMPLE)
+
+
+def _decided(ask: WaitAsk, body: Any, at: Instant, step: str) -> bytes:
+    """Return the result of an approval that this decision ends. Raise InvalidInput if it does not fit what is asked."""
+    try:
+        given = read_decision(ask, body)
+    except InvalidInput as error:
+        raise InvalidInput(f"the answer of {step!r} is refused: {error.message}", error.problems) from None
+    said = {"comment": given.get("comment"), "answer": given.get("answer")}
+    return approval_result(ask, [Decision(_PERSON, approved=given["approved"], at=iso(at), **said)])
 
 
 def _item_value(place: StepPlace, recorded: RecordedStep) -> StatedOutcome | None:

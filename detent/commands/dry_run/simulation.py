@@ -16,15 +16,12 @@ from typing import Any, Final, NamedTuple, Protocol
 
 import msgspec
 
-from detent.catalog.examples import example_of
-from detent.commands.approvals.answers import read_decision
 from detent.engine.children.family import ChildEnd, family_of
-from detent.errors import InvalidInput
 from detent.expressions import ExpressionError, masked
-from detent.graph.ask import Decision, WaitAsk, approval_result, read_ask
+from detent.graph.ask import WaitAsk, read_ask
 from detent.graph.model import Ending
 from detent.ids import RUN, parse, show
-from detent.instant import Instant, iso, micros
+from detent.instant import Instant, micros
 from detent.planner.advance import advance, is_wanted, open_run
 from detent.planner.calls import make_call
 from detent.planner.judge import CONDITION_ERROR, TEMPLATE_ERROR
@@ -110,8 +107,8 @@ class Effects(Protocol):
     def child(self, place: StepPlace, call: StepCall) -> EffectAnswer | None:
         """Return the end of a child run that is not played, or `None` to play it."""
 
-    def wait(self, place: StepPlace) -> WaitAnswer:
-        """Return the callback of a wait."""
+    def wait(self, place: StepPlace, ask: WaitAsk | None, due: Callable[[float], Instant]) -> WaitAnswer:
+        """Return the callback of a wait. `due` is the time of a callback that comes so many seconds after the start."""
 
 
 class DryWorkflow(NamedTuple):
@@ -318,18 +315,16 @@ class DryRun:
             self._has_ended(played, plan.end)
 
     def _activate(self, played: _Played, index: int, ask: str | None) -> None:
-        answer = self._effects.wait(played.place(index))
+        answer = self._effects.wait(played.place(index), None if ask is None else read_ask(ask), self._due)
         if answer.source is not None:
             played.sources[index] = answer.source
         if answer.result is not None:
             self._count(answer.result)
-            due = max(self._now, self._began + micros(answer.after))
             self._last_id += 1
-            result = answer.result
-            if ask is not None and answer.source is not AnswerSource.RUN and (asked := read_ask(ask)).is_approval:
-                given = None if answer.source is AnswerSource.EXAMPLE else answer.result
-                result = _decided(asked, given, due, played.prepared.steps[index].name)
-            heappush(self._callbacks, (due, self._last_id, played, index, result))
+            heappush(self._callbacks, (self._due(answer.after), self._last_id, played, index, answer.result))
+
+    def _due(self, after: float) -> Instant:
+        return max(self._now, self._began + micros(after))
 
     def _cancel(self, played: _Played, child: str) -> None:
         found = played.children.get(child)
@@ -594,18 +589,3 @@ def _problems(result: DryRunResult, path: str = "") -> list[str]:
     if result.error is not None and result.error.startswith("output: "):
         found.append(f"{path}{result.error}")
     return found
-
-
-def _decided(ask: WaitAsk, given: bytes | None, at: int, step: str) -> bytes:
-    """Return the result of an approval that a stated callback decides. Raise InvalidInput if that does not fit.
-
-    Without one it is approved, with an example of what its form asks for."""
-    if given is None:
-        said: dict[str, Any] = {"approved": True, "answer": None if ask.schema is None else example_of(ask.schema)}
-    else:
-        try:
-            said = read_decision(ask, msgspec.json.decode(given).get("body"))
-        except InvalidInput as error:
-            raise InvalidInput(f"the answer of {step!r} is refused: {error.message}", error.problems) from None
-    decision = Decision("dry run", said["approved"], iso(at), comment=said.get("comment"), answer=said.get("answer"))
-    return approval_result(ask, [decision])
