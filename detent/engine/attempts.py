@@ -27,7 +27,6 @@ from detent.run.call import FunctionPort, RunView, StepCall
 from detent.run.outcomes import Done, Fail, Finish, Outcome, Skip, StepError
 from detent.run.plan import StartAttempt
 from detent.steps.logs.attempt_log import AttemptLog, current_log
-from detent.steps.payloads.blobs import SENSITIVE_BLOB
 from detent.steps.protocol import Needs, StepExecutor
 from detent.steps.secret_calls import fetched_texts, redacted, run_with_secrets, sealed_outcome, without_fetched
 from detent.steps.user_code import describe, failure_of, run_on_loop
@@ -265,7 +264,7 @@ class Attempts:
             outcome = without_fetched(outcome, _fetched(run, outcome if run.prepared.steps[step].sensitive else None))
         if run.prepared.steps[step].sensitive:
             if isinstance(outcome, Done | Finish) and MARK in outcome.result:
-                outcome = Fail(StepError(SENSITIVE_BLOB, _SENSITIVE_BLOB), retry=False)
+                outcome = Fail(StepError("sensitive_blob", _SENSITIVE_BLOB), retry=False)
             outcome = sealed_outcome(self._secrets, run.state.facts.tenant, outcome)
         self._ended(run, step, number, outcome, round((self._clock.monotonic() - begun) * 1000, 2))
 
