@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 from detent.blobs.library import BlobLibrary
 from detent.errors import BlobMissing, NotFound
 from detent.planner.prepared import Prepared, reads_inside
 from detent.run.state import RunState
-from detent.values.blob import MARK, blobs_in, unreadable
+from detent.values.blob import JSON_TYPE, MARK, Blob, blobs_in, unreadable
+
+_PART: Final = 512 * 1024
 
 
 class BlobContents:
@@ -34,6 +37,17 @@ class BlobContents:
             except (NotFound, BlobMissing):
                 continue
         return found
+
+    async def save(self, tenant: int, run: bytes, content: bytes) -> Blob:
+        """Store JSON as a blob that a run uses. Raise TooLarge."""
+        upload = await self._library.begin(tenant, JSON_TYPE, run)
+        try:
+            for start in range(0, len(content), _PART):
+                await upload.write(content[start : start + _PART])
+            return await upload.finish()
+        except BaseException:
+            await upload.abort()
+            raise
 
     async def add(self, prepared: Prepared, state: RunState, raws: Iterable[bytes]) -> None:
         """Let the expressions of a run read what these name."""

@@ -13,13 +13,16 @@ from contextlib import suppress
 from types import CoroutineType
 from typing import Any, Final
 
+import msgspec
+
 from detent.clock import Clock
 from detent.engine.children.family import Children, StepChild
 from detent.engine.children.maps import MapWork
 from detent.engine.context import Executors
 from detent.engine.owned_run import OwnedRun
 from detent.engine.records.logs import StepLogs
-from detent.errors import CannotOpen, NoEncryptionKey, StoreError
+from detent.errors import CannotOpen, NoEncryptionKey, StoreError, TooLarge
+from detent.graph.model import StepKind
 from detent.observe import emit
 from detent.observe.failpoints import reach
 from detent.planner.calls import build_view, make_call
@@ -36,6 +39,8 @@ from detent.vault.redaction import Redactor
 Work = Coroutine[Any, Any, Outcome]
 #: Outcomes with a result that later steps may read.
 _READ: Final = (Done, Fail)
+_OUTPUT: Final = b'{"output":'
+_encode: Final = msgspec.json.Encoder().encode
 #: Seconds between two attempts to read a blob while its place does not answer.
 _PAUSE: Final = 0.5
 _SENSITIVE_BLOB: Final = (
@@ -159,8 +164,8 @@ class Attempts:
         log.is_over = True  # `log.end()`, without a call for the many attempts that log nothing
         if log.tail is not None:
             self._logs.end(log)
-        if type(work) in _READ and MARK in work.result:  # type: ignore[union-attr]
-            self._launch(run, step, number, self._read_blobs(run, work), None, begun, over=over, is_read=True)
+        if type(work) in _READ and (MARK in work.result or (type(work) is Fail and work.large)):  # type: ignore[union-attr]
+            self._launch(run, step, number, self._settle_blobs(run, step, work), None, begun, over=over, is_read=True)
         else:
             self._report(run, step, number, work, begun)
 
@@ -228,17 +233,43 @@ class Attempts:
             work.close()
         elif is_wanted:
             outcome = attempt.result()
-            if type(outcome) in _READ and not is_read and MARK in outcome.result:  # type: ignore[union-attr]
-                if is_locking:
-                    self._unlock(run)
-                self._launch(run, step, number, self._read_blobs(run, outcome), None, begun, over=over, is_read=True)
-                return
+            if type(outcome) in _READ and not is_read:
+                is_large = type(outcome) is Fail and outcome.large is not None
+                if is_large or MARK in outcome.result:  # type: ignore[union-attr]
+                    if is_locking:
+                        self._unlock(run)
+                    work = self._settle_blobs(run, step, outcome)
+                    self._launch(run, step, number, work, None, begun, over=over, is_read=True)
+                    return
             self._report(run, step, number, outcome, begun)
         if is_locking:
             self._unlock(run)
         if over is not None:
             over()
         self.let_waiting_in()
+
+    async def _settle_blobs(self, run: OwnedRun, step: int, outcome: Outcome) -> Outcome:
+        """Make a blob of a large output, and read the blobs that the outcome names."""
+        if isinstance(outcome, Fail) and outcome.large is not None:
+            outcome = await self._store_large(run, step, outcome, outcome.large)
+        return await self._read_blobs(run, outcome) if MARK in outcome.result else outcome  # type: ignore[union-attr]
+
+    async def _store_large(self, run: OwnedRun, step: int, fail: Fail, large: Done) -> Done | Fail:
+        """Return the outcome of an action whose output is a blob now, or its failure if that cannot be."""
+        prepared, tenant = run.prepared, run.state.facts.tenant
+        if prepared.steps[step].kind is not StepKind.ACTION or prepared.is_sensitive:
+            return fail
+        redactor = self._redactors.get(tenant)
+        clean = redacted(large, redactor) if redactor is not None else large
+        while True:
+            try:
+                blob = await self._contents.save(tenant, run.id, clean.result[len(_OUTPUT) : -1])  # type: ignore[union-attr]
+            except TooLarge as error:
+                return Fail(StepError(fail.error.code, error.message), retry=False)
+            except StoreError:
+                await asyncio.sleep(_PAUSE)
+            else:
+                return msgspec.structs.replace(large, result=_OUTPUT + _encode(blob.document()) + b"}")
 
     async def _read_blobs(self, run: OwnedRun, outcome: Outcome) -> Outcome:
         """Read the blobs that an outcome names, as far as later expressions may read inside. Return the outcome."""

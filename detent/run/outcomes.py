@@ -60,13 +60,15 @@ class Continued(Done, frozen=True, kw_only=True):
 
 class Fail(msgspec.Struct, frozen=True):
     """The attempt failed. `retry`: another attempt could help. `retry_after`: the shortest delay before it, in seconds.
-    `timed_out`: the step's own time limit ended it. `result`: as in Done, if there was an answer."""
+    `timed_out`: the step's own time limit ended it. `result`: as in Done, if there was an answer. `large`: what an
+    action returned that is larger than the journal takes; the node makes a blob of it."""
 
     error: StepError
     result: bytes = b"{}"
     retry: bool = True
     retry_after: float | None = None
     timed_out: bool = False
+    large: Done | None = None
 
 
 class Skip(msgspec.Struct, frozen=True):

@@ -8,7 +8,7 @@ from datetime import timedelta
 from math import isnan
 from typing import Any, Final
 
-from detent.run.outcomes import LONGEST_CODE, Fail, Pause
+from detent.run.outcomes import LONGEST_CODE, Done, Fail, Pause
 from detent.values.text import plain_text
 
 LONGEST_WAIT: Final = 366 * 86_400.0
@@ -110,7 +110,11 @@ class Unserialisable(ValueError):
 
 
 class OutputTooLarge(ValueError):
-    """The value is larger than a step's output may be."""
+    """The value is larger than a step's output may be. `done` is what the step would have ended with."""
+
+    def __init__(self, message: str, done: Done | None = None) -> None:
+        super().__init__(message)
+        self.done = done
 
 
 def code_of(error: BaseException) -> str:

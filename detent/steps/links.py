@@ -24,7 +24,7 @@ from detent.run.links import (
     creation_key,
 )
 from detent.run.outcomes import Done
-from detent.steps.errors import RetryLater
+from detent.steps.errors import OutputTooLarge, RetryLater
 from detent.steps.output import encode_output
 from detent.values.limits import ID_LIMIT
 from detent.vault.secrets import SecretOpener
@@ -205,7 +205,14 @@ def done_with(value: Any, links: Links | None = None) -> Done:
     if type(value) is Linked:
         found = (*found, *value.links)
         value = value.output
-    return Done(encode_output(value), collected(found)) if found else Done(encode_output(value))
+    if not found:
+        return Done(encode_output(value))
+    try:
+        return Done(encode_output(value), collected(found))
+    except OutputTooLarge as error:
+        if error.done is not None:
+            error.done = Done(error.done.result, collected(found))
+        raise
 
 
 def without_links(value: Any) -> Any:

@@ -20,6 +20,7 @@ from uuid import UUID
 
 import msgspec
 
+from detent.run.outcomes import Done
 from detent.steps.errors import OutputTooLarge, Unserialisable
 from detent.steps.user_code import describe
 from detent.values.blob import Blob
@@ -41,7 +42,8 @@ def encode_output(value: Any) -> bytes:
     except BaseException as error:  # noqa: BLE001 - this runs code of the user's value, which may raise anything
         raise Unserialisable(f"the output cannot be stored: {describe(error)}") from None
     if len(encoded) > _LARGEST:
-        raise OutputTooLarge(f"the output takes {len(encoded) - _FRAME:,} bytes, more than {BODY_LIMIT // 1024} KB")
+        size = f"{len(encoded) - _FRAME:,} bytes, more than {BODY_LIMIT // 1024} KB"
+        raise OutputTooLarge(f"the output takes {size}", Done(encoded))
     return encoded
 
 

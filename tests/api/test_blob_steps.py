@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import msgspec
 import pytest
 from aiohttp import web
 from obstore.store import MemoryStore
@@ -77,6 +78,19 @@ async def slow(context: ActionContext) -> dict[str, Any]:
     SAVED.set()
     await GO_ON.wait()
     return {"made": made}
+
+
+ROWS = [{"number": number, "text": "x" * 100} for number in range(5_000)]
+
+
+@action("blobs.rows", title="Return much")
+def rows(count: int) -> list[dict[str, Any]]:
+    return ROWS[:count] * (1 if count <= len(ROWS) else count // len(ROWS))
+
+
+@action("blobs.rows_inline", title="Return much at once", inline=True)
+def rows_inline(count: int) -> dict[str, Any]:
+    return {"rows": ROWS[:count]}
 
 
 @dataclass
@@ -301,3 +315,50 @@ async def test_blobs_are_in_a_directory_or_in_an_object_store(place: str, tmp_pa
         written = run["output"]["write"]["$blob"]
         async with detent.opened("GET", f"/api/v1/blobs/{written}", {"Range": "bytes=-3"}) as part:
             assert (part.status, await part.read()) == (206, b"yyy")
+
+
+@POSTGRES_TOO
+async def test_a_large_output_of_an_action_becomes_a_blob_that_later_steps_read(detent: Detent) -> None:
+    await detent.save(
+        json.dumps(
+            {
+                "name": "rows",
+                "tasks": {
+                    "many": {"action": "blobs.rows", "with": {"count": 5_000}},
+                    "inline": {"action": "blobs.rows_inline", "with": {"count": 5_000}},
+                    "few": {"action": "blobs.rows", "with": {"count": 2}},
+                    "last": {
+                        "needs": ["many", "inline", "few"],
+                        "action": "core.echo",
+                        "with": {
+                            "many": "{{tasks.many.output[4999].number}}",
+                            "inline": "{{tasks.inline.output.rows[17].number}}",
+                            "few": "{{tasks.few.output[1].number}}",
+                        },
+                    },
+                },
+            }
+        )
+    )
+    started = await detent.start("rows", {})
+    run = await detent.ended(started)
+    assert (run["status"], run["tasks"]["last"]["output"]) == ("completed", {"many": 4999, "inline": 17, "few": 1})
+    made = run["tasks"]["many"]["output"]
+    assert (made["type"], made["size"]) == ("application/json", len(msgspec.json.encode(ROWS)))
+    content = await detent.call("GET", f"/api/v1/blobs/{made['$blob']}")
+    assert content.json == ROWS
+    assert [row["number"] for row in run["tasks"]["few"]["output"]] == [0, 1]
+
+
+async def test_a_large_output_that_cannot_be_a_blob_is_refused(api: Detent, monkeypatch: pytest.MonkeyPatch) -> None:
+    tasks = {
+        "plain": {"action": "blobs.rows", "with": {"count": 5_000}},
+        "sealed": {"action": "blobs.rows", "with": {"count": 5_000}, "sensitive": True},
+    }
+    for name, step in tasks.items():
+        await api.save(json.dumps({"name": name, "tasks": {"a": step}}))
+    sealed = await api.ended(await api.start("sealed", {}))
+    assert sealed["tasks"]["a"]["error"]["code"] == "output_too_large"
+    monkeypatch.setattr(api.app.engine.blobs, "limit", 400_000)
+    plain = await api.ended(await api.start("plain", {}))
+    assert plain["tasks"]["a"]["error"]["code"] == "output_too_large"
