@@ -3,10 +3,11 @@
 import psycopg
 
 from detent.store.sql.mysql.connection import Address, connect, is_mariadb
-from detent.store.sql.schema import metadata
 from tests.servers.postgres import PostgresServer
 
-TABLES = [table for table in metadata.tables if table != "tenant"]
+#: Their rows stay, but for tenants that a test has added.
+KEPT = ("alembic_version", "tenant")
+OTHER_TENANTS = 'delete from "tenant" where id <> 1'
 LEAVE = """
 select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()"""
 #: Whatever a test can change about a database except its rows: each change of a table writes its rows in the catalog
@@ -20,6 +21,13 @@ select md5(string_agg(shape, ' ' order by shape)) from (
   union all select concat_ws(':', oid, xmin) from pg_constraint where oid >= 16384
   union all select version_num from alembic_version) shapes (shape)"""
 OWN = "select quote_ident(tablename) from pg_tables where schemaname = 'public'"
+EMPTY = f"""
+do $$ declare own text; begin
+  for own in select quote_ident(relname) from pg_class where relnamespace = 'public'::regnamespace
+    and relkind in ('r', 'p') and not relispartition and relname not in {KEPT}
+  loop execute 'delete from ' || own; end loop;
+  {OTHER_TENANTS};
+end $$"""
 MUCH = 64 * 2**20
 
 
@@ -29,7 +37,9 @@ async def empty(url: str) -> None:
     try:
         if is_mariadb(wire):
             await wire.send("set session max_statement_time = 0")
-        await wire.send_all(f'delete from "{table}"' for table in TABLES)
+        [found] = await wire.send("select table_name from information_schema.tables where table_schema = database()")
+        tables = [str(name) for (name,) in found.rows if name not in KEPT]
+        await wire.send_all([*(f'delete from "{table}"' for table in tables), OTHER_TENANTS])
     finally:
         await wire.ensure_closed()
 
@@ -66,7 +76,7 @@ class ReusedDatabase:
             assert size is not None
             if size[0] > MUCH or connection.execute(SHAPE).fetchone() != self._shape:
                 return False
-            connection.execute("; ".join(f'delete from "{table}"' for table in TABLES))
+            connection.execute(EMPTY)
         return True
 
     def close(self) -> None:

@@ -11,7 +11,7 @@ from detent.store.protocol import Store
 from detent.store.sql.mysql.store import MysqlStore
 from detent.store.sql.postgres.store import PostgresStore
 from detent.store.sql.sqlite.store import SqliteStore
-from tests.servers.emptying import TABLES, ReusedDatabase
+from tests.servers.emptying import EMPTY, ReusedDatabase
 from tests.servers.postgres import PostgresServer
 from tests.store.sessions import session
 
@@ -56,7 +56,7 @@ def shared_database(postgres: PostgresServer, postgres_template: str) -> Iterato
 
 async def _empty(url: str) -> None:
     async with session(url) as connection:
-        await connection.execute("; ".join(f'delete from "{table}"' for table in TABLES))
+        await connection.execute(EMPTY)
 
 
 @pytest.fixture
