@@ -22,7 +22,6 @@ from detent.engine.context import Executors
 from detent.engine.owned_run import OwnedRun
 from detent.engine.records.logs import StepLogs
 from detent.errors import CannotOpen, NoEncryptionKey, StoreError, TooLarge
-from detent.graph.model import StepKind
 from detent.observe import emit
 from detent.observe.failpoints import reach
 from detent.planner.calls import build_view, make_call
@@ -165,7 +164,7 @@ class Attempts:
         if log.tail is not None:
             self._logs.end(log)
         if type(work) in _READ and (MARK in work.result or (type(work) is Fail and work.large)):  # type: ignore[union-attr]
-            self._launch(run, step, number, self._settle_blobs(run, step, work), None, begun, over=over, is_read=True)
+            self._launch(run, step, number, self._settle_blobs(run, work), None, begun, over=over, is_read=True)
         else:
             self._report(run, step, number, work, begun)
 
@@ -238,7 +237,7 @@ class Attempts:
                 if is_large or MARK in outcome.result:  # type: ignore[union-attr]
                     if is_locking:
                         self._unlock(run)
-                    work = self._settle_blobs(run, step, outcome)
+                    work = self._settle_blobs(run, outcome)
                     self._launch(run, step, number, work, None, begun, over=over, is_read=True)
                     return
             self._report(run, step, number, outcome, begun)
@@ -248,16 +247,16 @@ class Attempts:
             over()
         self.let_waiting_in()
 
-    async def _settle_blobs(self, run: OwnedRun, step: int, outcome: Outcome) -> Outcome:
+    async def _settle_blobs(self, run: OwnedRun, outcome: Outcome) -> Outcome:
         """Make a blob of a large output, and read the blobs that the outcome names."""
         if isinstance(outcome, Fail) and outcome.large is not None:
-            outcome = await self._store_large(run, step, outcome, outcome.large)
+            outcome = await self._store_large(run, outcome, outcome.large)
         return await self._read_blobs(run, outcome) if MARK in outcome.result else outcome  # type: ignore[union-attr]
 
-    async def _store_large(self, run: OwnedRun, step: int, fail: Fail, large: Done) -> Done | Fail:
+    async def _store_large(self, run: OwnedRun, fail: Fail, large: Done) -> Done | Fail:
         """Return the outcome of an action whose output is a blob now, or its failure if that cannot be."""
-        prepared, tenant = run.prepared, run.state.facts.tenant
-        if prepared.steps[step].kind is not StepKind.ACTION or prepared.is_sensitive:
+        tenant = run.state.facts.tenant
+        if run.prepared.is_sensitive:
             return fail
         redactor = self._redactors.get(tenant)
         clean = redacted(large, redactor) if redactor is not None else large

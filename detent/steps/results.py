@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from detent.run.outcomes import Outcome, Skip, StepError
-from detent.steps.errors import ActionError, Skipped, Succeeded, output_of
+from detent.steps.errors import ActionError, OutputTooLarge, Skipped, Succeeded, output_of
 from detent.steps.links import Links, done_with
 from detent.steps.user_code import error_message, failure_of
 
@@ -28,5 +30,7 @@ def outcome_of_error(error: BaseException, links: Links | None = None) -> Outcom
             reason = error_message(error)
             return Skip(StepError("skipped", reason) if reason else None)
     except BaseException as second:  # noqa: BLE001 - the output has no JSON form, or a metaclass of the user raises
-        return failure_of(second)
+        error = second
+    if type(error) is OutputTooLarge:
+        return msgspec.structs.replace(failure_of(error), large=error.done)
     return failure_of(error)

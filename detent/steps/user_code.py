@@ -77,8 +77,7 @@ def failure_of(error: BaseException) -> Fail:
     kind = type(error)
     for known, code in _PERMANENT.items():
         if issubclass(kind, known):
-            large = error.done if type(error) is OutputTooLarge else None
-            return Fail(StepError(code, error_message(error)), retry=False, large=large)
+            return Fail(StepError(code, error_message(error)), retry=False)
     if issubclass(kind, ActionError):
         stored = StepError(code_of(error), error_message(error))
         return Fail(stored, retry=not issubclass(kind, Permanent), retry_after=wait_of(error))
