@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
 from typing import Final
 
 from detent.blobs.library import BlobLibrary
@@ -40,14 +40,12 @@ class BlobContents:
 
     async def save(self, tenant: int, run: bytes, content: bytes) -> Blob:
         """Store JSON as a blob that a run uses. Raise TooLarge."""
-        upload = await self._library.begin(tenant, JSON_TYPE, run)
-        try:
+
+        async def parts() -> AsyncIterator[bytes]:
             for start in range(0, len(content), _PART):
-                await upload.write(content[start : start + _PART])
-            return await upload.finish()
-        except BaseException:
-            await upload.abort()
-            raise
+                yield content[start : start + _PART]
+
+        return await self._library.save(tenant, parts(), JSON_TYPE, run)
 
     async def add(self, prepared: Prepared, state: RunState, raws: Iterable[bytes]) -> None:
         """Let the expressions of a run read what these name."""

@@ -53,11 +53,13 @@ class BlobLibrary:
         """Store new blobs in this place from now on."""
         self.place = self._places[place.name] = place
 
-    async def save(self, tenant: int, chunks: AsyncIterator[bytes], type_: str | None) -> Blob:
+    async def save(
+        self, tenant: int, chunks: AsyncIterator[bytes], type_: str | None, holder: bytes | None = None
+    ) -> Blob:
         """Store what a stream yields, and return it as a blob. Raise TooLarge when it has more than `limit` bytes.
 
-        The caller makes it used (`use_blobs`), or it is swept."""
-        upload = await self.begin(tenant, type_)
+        The run `holder` uses it. Without one the caller makes it used (`use_blobs`), or it is swept."""
+        upload = await self.begin(tenant, type_, holder)
         try:
             async for data in chunks:
                 await upload.write(data)

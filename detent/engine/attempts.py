@@ -267,6 +267,9 @@ class Attempts:
                 return Fail(StepError(fail.error.code, error.message), retry=False)
             except StoreError:
                 await asyncio.sleep(_PAUSE)
+            except Exception as error:  # noqa: BLE001 - the effect has happened: it must not be tried again
+                emit("engine.error", where="content of blobs", run=run.id, error=describe(error))
+                return fail
             else:
                 return msgspec.structs.replace(large, result=_OUTPUT + _encode(blob.document()) + b"}")
 

@@ -179,6 +179,8 @@ def redacted(outcome: Outcome, redactor: Redactor) -> Outcome:
         error = redacted_error(outcome.error, redactor)
         if error is not outcome.error:
             changes["error"] = error
+    if isinstance(outcome, Fail) and outcome.large is not None:
+        changes["large"] = redacted(outcome.large, redactor)
     if isinstance(outcome, Cancel | Pause):
         changes["reason"] = redactor.text(outcome.reason)
     return msgspec.structs.replace(outcome, **changes) if changes else outcome

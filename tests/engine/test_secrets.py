@@ -289,6 +289,7 @@ async def test_a_late_function_that_refuses_fails_the_step() -> None:
     "outcome",
     [
         Done(b'{"output":"x sk_live_canary_4242"}'),
+        Fail(StepError("output_too_large", "much"), retry=False, large=Done(b'{"output":"sk_live_canary_4242"}')),
         Fail(StepError("c", CANARY), b'{"body":"sk_live_canary_4242"}'),
         Skip(StepError("c", CANARY), b'{"body":"sk_live_canary_4242"}'),
         Reattempt(1.0, StepError(CANARY, "m")),
