@@ -46,10 +46,13 @@ def uses(tree: ast.Module) -> Iterator[tuple[ast.AST, str]]:
 def unguarded(text: str, path: str = "detent/x.py") -> list[str]:
     """The uses of a module that no guard protects, as `line: name`."""
     tree = ast.parse(text)
+    found = list(uses(tree))
+    if not found:
+        return []
     above = {id(child): parent for parent in ast.walk(tree) for child in ast.iter_child_nodes(parent)}
     return [
         f"{path}:{getattr(node, 'lineno', 0)}: {name}"
-        for node, name in uses(tree)
+        for node, name in found
         if (path, name) not in READ_BEHIND_GUARD and not is_guarded(node, above)
     ]
 

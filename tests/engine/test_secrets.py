@@ -236,7 +236,7 @@ async def test_a_sensitive_result_is_still_read_by_another_node() -> None:
         world.hands.scripts["login"] = lambda call: Done(b'{"output":{"token":"fetched-token-777"}}')
         steps = {
             "login": {"action": "shop.login", "with": {}, "sensitive": True},
-            "nap": {"needs": ["login"], "sleep": "1h"},
+            "nap": {"needs": ["login"], "sleep": "2m"},
             "use": {"needs": ["nap"], "url": "https://a.example/{{tasks.login.output.token}}"},
         }
         run = await world.start(steps)

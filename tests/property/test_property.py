@@ -26,7 +26,7 @@ def check(report: Report) -> None:
     told = "\n".join(line for violation in report.violations for line in violation.lines())
     assert report.violations == [], f"seed {report.seed}: {report.summary()}\n{told}"
     assert report.requests > 100
-    # With three right requests each, about 40 in 100 are not: their run is over, or their template was deleted.
+    # With two right requests each, about half are not: their run is over, or their template was deleted.
     assert len(report.never_good()) < len(report.reached) * 2 / 3, f"too few routes were reached: {report.never_good()}"
 
 
@@ -47,7 +47,7 @@ def for_the_store(label: str, kind: Kind) -> bool:
 @pytest.mark.slow
 @pytest.mark.case("F19")
 def test_every_answer_is_one_that_the_document_tells_of(tmp_path: Path) -> None:
-    check(campaign(f"sqlite:///{tmp_path}/detent.db", SEED, tmp_path, rounds=1, per_turn=3, wanted=right_or_plain))
+    check(campaign(f"sqlite:///{tmp_path}/detent.db", SEED, tmp_path, rounds=1, per_turn=2, wanted=right_or_plain))
 
 
 @pytest.mark.slow

@@ -187,7 +187,7 @@ async def test_an_attempt_without_heartbeats_ends_and_knows_it(
             knew.append(True)
             ended.set()
 
-    registry.add("work", plain if in_thread else on_loop, heartbeat_timeout=0.3)
+    registry.add("work", plain if in_thread else on_loop, heartbeat_timeout=1.5)
     fail = failed(await perform(step, "work", timeout=60), "heartbeat_timeout")
     assert fail.timed_out
     assert fail.error.detail == {"heartbeat": "begun"}
