@@ -127,10 +127,19 @@ def refusal_bytes(error: str, code: str, message: str) -> bytes:
     return msgspec.json.encode(Refusal(error, code, message))
 
 
-def refuse_callback(receipt: Receipt) -> Response[Refusal]:
-    """Build the answer to a callback that was not accepted."""
+#: The message for a caller that answered by the name of a step.
+_ANSWERS: Final[dict[Receipt, str]] = {
+    Receipt.NOT_ACTIVE: "step '{}' does not wait yet, and takes no answer before it does",
+    Receipt.USED: "step '{}' has its answer already; this one was not counted",
+    Receipt.EXPIRED: "step '{}' does not wait any more: its time is over, or its run has gone on without it",
+    Receipt.NOT_FOUND: "step '{}' does not wait for an answer",
+}
+
+
+def refuse_callback(receipt: Receipt, step: str | None = None) -> Response[Refusal]:
+    """Build the answer to a callback that was not accepted. With a `step` the caller named it, and knows no webhook."""
     status, error, message = REFUSALS[receipt]
-    return refuse(status, error, f"webhook_{receipt}", message)
+    return refuse(status, error, f"webhook_{receipt}", message if step is None else _ANSWERS[receipt].format(step))
 
 
 def on_detent_error(request: Request[Any, Any, Any], error: DetentError) -> Response[Refusal]:

@@ -162,7 +162,9 @@ class EnginePort:
 
     def begin(self, operation: Operation, *, callback: bool = False, ask: str | None = None) -> None:
         error = self._clean(operation.error)
-        event = events.OperationBegan(operation.key, operation.attempt, operation.until, operation.child, error)
+        event = events.OperationBegan(
+            operation.key, operation.attempt, operation.until, operation.child, error, asks=ask is not None
+        )
         if callback:
             self._functions.open_wait(self._run, event, ask)
         else:

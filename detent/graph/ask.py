@@ -196,6 +196,12 @@ def agenda_of(config: Mapping[str, Any]) -> Agenda | None:
     return None if agenda == _IDLE else agenda
 
 
+def asks_people(config: Mapping[str, Any]) -> bool:
+    """Return whether the config of a wait asks people: it has an approval, a form or buttons."""
+    ask = config.get(ASK) or {}
+    return any(ask.get(name) for name in ("is_approval", "is_form", "buttons"))
+
+
 _IDLE: Final = Agenda(None, 0, None, FAILS)
 
 

@@ -341,7 +341,8 @@ def apply_operation(prepared: Prepared, state: RunState, change: Change, now: In
     if before is not None and before.child is not None:
         state.children.pop(before.child, None)
     if change.kind is _BEGAN:
-        state.operations[key] = Operation(key, data.until, data.child, change.attempt, data.error, now)
+        asks = data.asks or (before is not None and before.asks)
+        state.operations[key] = Operation(key, data.until, data.child, change.attempt, data.error, now, asks)
         if data.child is not None:
             state.children[data.child] = key
         return

@@ -85,7 +85,7 @@ def operation_began(event: events.OperationBegan, prepared: Prepared, state: Run
         return None
     if state.phase[index] is not Phase.RUNNING and (event.message is None or event.key not in state.operations):
         return None
-    data = EntryData(until=event.until, child=event.child, error=event.error, message=event.message)
+    data = EntryData(until=event.until, child=event.child, error=event.error, message=event.message, asks=event.asks)
     return Change(Kind.BEGAN, None, event.attempt, None, data, event.key)
 
 

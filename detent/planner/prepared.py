@@ -18,7 +18,7 @@ from detent.expressions import (
     compile_expression,
     compile_template,
 )
-from detent.graph.ask import ASK, Agenda, agenda_of
+from detent.graph.ask import ASK, Agenda, agenda_of, asks_people
 from detent.graph.model import (
     GRAPH_SCOPE,
     ContextSnapshot,
@@ -68,6 +68,7 @@ class PreparedStep:
     delay: float | None
     accepts_early: bool  # a wait stores a callback that arrives before the wait is active
     has_ask: bool  # a wait that says what it asks, and checks what it receives
+    asks_people: bool  # a wait with an approval, a form or buttons
     agenda: Agenda | None  # of a wait that reminds, escalates, or whose end of time becomes a decision
     first_of: tuple[int, ...]  # of a step that ends the waits and sleeps which lose
     question: Expression | None  # of a condition step
@@ -185,6 +186,7 @@ def _prepare_step(
         delay=step.delay,
         accepts_early=step.config.get("early") != "reject",
         has_ask=step.kind is StepKind.WAIT and ASK in step.config,
+        asks_people=step.kind is StepKind.WAIT and asks_people(step.config),
         agenda=agenda_of(step.config) if step.kind is StepKind.WAIT else None,
         first_of=tuple(numbers[name] for name in step.config.get("first_of", ())) if is_condition else (),
         question=question,

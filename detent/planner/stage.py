@@ -46,15 +46,15 @@ def stage_of(prepared: Prepared, state: RunState) -> RunStage | None:
 
 def _of_steps(prepared: Prepared, state: RunState) -> Iterator[RunStage]:
     for index in {**state.until, **state.child_of, **state.maps}:
-        kind = _kind(state, index)
+        kind = _kind(prepared, state, index)
         if kind is not None:
             yield RunStage(kind, prepared.steps[index].name)
 
 
-def _kind(state: RunState, index: int) -> StageKind | None:
+def _kind(prepared: Prepared, state: RunState, index: int) -> StageKind | None:
     match state.phase[index]:
         case Phase.WAITING:
-            return StageKind.WAITING
+            return StageKind.PERSON if prepared.steps[index].asks_people else StageKind.WAITING
         case Phase.CHILD:
             return StageKind.CHILD
         case Phase.SLEEPING:
@@ -66,4 +66,5 @@ def _kind(state: RunState, index: int) -> StageKind | None:
 
 def _of_operations(state: RunState) -> Iterator[RunStage]:
     for one in state.operations.values():
-        yield RunStage(_OPERATIONS.get(op_of(one.key), StageKind.RETRYING), one.key)
+        kind = StageKind.PERSON if one.asks else _OPERATIONS.get(op_of(one.key), StageKind.RETRYING)
+        yield RunStage(kind, one.key)

@@ -112,6 +112,12 @@ class Seen:
             case _:
                 return ReasonKind.RUNNING if self.owned and index in self.startable else ReasonKind.READY
 
+    def does(self, index: int) -> str:
+        """Return what a step does that is decided to run, in words."""
+        kind = self.kind(index)
+        is_decision = kind is ReasonKind.CALLBACK and self.prepared.steps[index].asks_people
+        return "waits for a decision" if is_decision else _DOES[kind]
+
     def reason(self, kind: ReasonKind, index: int, message: str, **given: Any) -> Reason:
         return Reason(kind, message, **{"step": self.name(index), "since": self.state.since[index], **given})
 
@@ -127,12 +133,14 @@ def _callback(seen: Seen, index: int) -> Reason:
         until = expires  # a wait without a limit of its own ends with its run
     elif expires is not None:
         until = min(until, expires)
+    what = "a decision" if seen.prepared.steps[index].asks_people else "its callback"
     if until is None:
-        message = f"Step '{name}' waits for its callback, without a time limit."
+        message = f"Step '{name}' waits for {what}, without a time limit."
     elif until > seen.now:
-        message = f"Step '{name}' waits for its callback until {when(until, seen.now)}."
+        message = f"Step '{name}' waits for {what} until {when(until, seen.now)}."
     else:
-        message = f"Step '{name}' got no callback until {when(until, seen.now)}, and {by_whom(owned=seen.owned)}."
+        got = "no decision" if what == "a decision" else "no callback"
+        message = f"Step '{name}' got {got} until {when(until, seen.now)}, and {by_whom(owned=seen.owned)}."
     return seen.reason(ReasonKind.CALLBACK, index, message, until=until)
 
 
@@ -316,7 +324,7 @@ def _reason(seen: Seen, one: Operation) -> Reason:
             return _about(seen, one, ReasonKind.SLEEP, "The function sleeps", "has slept")
         case Op.WAIT:
             url = seen.state.facts.callback_url(one.key)
-            message = f"The function waits for the callback '{name}'"
+            message = f"The function waits for the {'decision' if one.asks else 'callback'} '{name}'"
             return _about(seen, one, ReasonKind.CALLBACK, message, "has waited", url=url)
         case Op.ASK:
             return _about(seen, one, ReasonKind.SIGNAL, f"The function waits for the signal '{name}'", "has waited")
@@ -488,7 +496,7 @@ def _waits(seen: Seen, index: int, sources: Sequence[int], causes: Sequence[int]
     message = f"Step '{seen.name(index)}' waits for {_listed(names)}."
     if not set(causes) <= set(sources):
         deepest = next(cause for cause in causes if cause not in sources)
-        message += f" It is blocked: step '{seen.name(deepest)}' {_DOES[seen.kind(deepest)]}."
+        message += f" It is blocked: step '{seen.name(deepest)}' {seen.does(deepest)}."
     details = {"waits_for": names[:NAMED], "blocked_by": [seen.name(cause) for cause in causes]}
     return Reason(ReasonKind.NEEDS, message, step=seen.name(index), details=details)
 

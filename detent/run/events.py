@@ -123,7 +123,7 @@ class Resolved(msgspec.Struct, frozen=True):
 
 class OperationBegan(msgspec.Struct, frozen=True):
     """An operation of a durable function began, or will be retried. With a `message`: the child of the operation has
-    continued as another run."""
+    continued as another run. `asks`: it waits for people."""
 
     key: str
     attempt: int
@@ -131,6 +131,7 @@ class OperationBegan(msgspec.Struct, frozen=True):
     child: str | None = None
     error: StepError | None = None
     message: int | None = None
+    asks: bool = False
 
 
 class OperationEnded(msgspec.Struct, frozen=True):

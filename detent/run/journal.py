@@ -158,12 +158,13 @@ class CarriedEntry(msgspec.Struct, omit_defaults=True):
 class EntryData(msgspec.Struct, omit_defaults=True):
     """The part of an entry that is text in the database. Which fields are set depends on the kind.
 
-    `crashed`: the steps that an adoption ended because they killed their node. `until`, `child`: of an operation of a
-    durable function. In an adoption, `until` is when the attempt that was in flight may start again. `finished`: the
-    run ends with this step. `graph`: the graph that the run was moved to. `carried`: how each step ended that it takes
-    along. `released`: the attempt with a `started` entry was given up, and it is unknown whether its effect happened.
-    `look`: the attempt succeeded, but its result is not yet what the step repeats for. Of a map: `map` when it begins,
-    `pages` that begin (the ids of their runs), and the `page` that has ended.
+    `crashed`: the steps that an adoption ended because they killed their node. `until`, `child`, `asks`: of an
+    operation of a durable function; `asks` if it waits for people. In an adoption, `until` is when the attempt that was
+    in flight may start again. `finished`: the run ends with this step. `graph`: the graph that the run was moved to.
+    `carried`: how each step ended that it takes along. `released`: the attempt with a `started` entry was given up, and
+    it is unknown whether its effect happened. `look`: the attempt succeeded, but its result is not yet what the step
+    repeats for. Of a map: `map` when it begins, `pages` that begin (the ids of their runs), and the `page` that has
+    ended.
 
     A move to another version has no graph. `version` and `was`: the numbers of the new and of the previous version.
     `names`: the new names of steps that were renamed.
@@ -199,6 +200,7 @@ class EntryData(msgspec.Struct, omit_defaults=True):
     doubted: list[str] = []
     note: msgspec.Raw = msgspec.Raw(b"")
     reminder: int | None = None
+    asks: bool = False
 
 
 #: The outcome of a `moved` entry whose move to another version was refused. Such an entry changes nothing.

@@ -70,7 +70,7 @@ class Checkpoint(NamedTuple):
 
 class Operation(NamedTuple):
     """An open operation of a durable function. It waits for the time `until` or for the end of `child`. `attempt`: the
-    number of failed attempts so far, the last with `error`."""
+    number of failed attempts so far, the last with `error`. `asks`: it waits for people."""
 
     key: str
     until: int | None
@@ -78,6 +78,7 @@ class Operation(NamedTuple):
     attempt: int
     error: StepError | None
     at: int
+    asks: bool = False
 
 
 #: What waits for a child run: the key of an operation, or the index of a step.

@@ -83,7 +83,22 @@ async def test_of_two_people_that_decide_at_the_same_moment_one_is_told_that_it_
     first = "eve" if answers[0].receipt is Receipt.ACCEPTED else "bob"
     assert (said["by"], said["approved"], len(said["decisions"])) == (first, first == "bob", 1)
     late = await detent.call("POST", f"{V1}/runs/{started['run_id']}/steps/approve/answer", json={"approved": True})
-    assert late.status == 409
+    assert (late.status, late.json["message"]) == (
+        409, "step 'approve' has its answer already; this one was not counted",
+    )  # fmt: skip
+
+
+@EVERY_DATABASE
+async def test_runs_that_need_a_person_are_listed_as_such(detent: Detent) -> None:
+    started = await asked(detent, expense())
+    plain = {"name": "plain", "tasks": {"wait": {"wait_for_webhook": {}}}}
+    await asked(detent, json.dumps(plain))
+    for query in ("stage=person", "view=person"):
+        while not (found := (await detent.call("GET", f"{V1}/runs?{query}")).json["data"]):
+            await detent.call("GET", f"{V1}/runs/{started['run_id']}?wait=100ms")
+        assert [(one["id"], one["stage"]["step"]) for one in found] == [(started["run_id"], "approve")]
+    why = (await detent.call("GET", f"{V1}/runs/{started['run_id']}/why")).json["data"]
+    assert why["summary"].startswith("Step 'approve' waits for a decision")
 
 
 @EVERY_DATABASE

@@ -67,7 +67,8 @@ async def test_a_wait_is_in_the_inbox_until_it_is_answered_by_its_name(detent: D
     assert [item["run"]["id"] for item in (await detent.call("GET", f"{V1}/waits")).json["data"]] == [late["run_id"]]
     await detent.call("POST", f"{V1}/runs/{late['run_id']}/cancel")
     gone = await detent.call("POST", f"{V1}/runs/{late['run_id']}/steps/answer/answer", json=1)
-    assert (gone.status, gone.json["message"]) == (410, "Webhook expired")
+    assert gone.status == 410
+    assert gone.json["message"].startswith("step 'answer' does not wait any more")
     large = await detent.call("POST", f"{place}/answer/answer", json="x" * 300_000)
     assert large.status == 413
 

@@ -46,6 +46,20 @@ def test_a_wait_tells_more_than_a_sleep_and_a_sleep_more_than_a_retry() -> None:
     assert _stage(run) == RunStage(StageKind.RETRYING, "call")
 
 
+@pytest.mark.parametrize(
+    ("block", "kind"),
+    [
+        ({"approve": {"title": "Pay?"}}, StageKind.PERSON),
+        ({"wait_for_webhook": {"buttons": [{"label": "Yes", "body": 1}]}}, StageKind.PERSON),
+        ({"wait_for_webhook": {"form": {"type": "object", "properties": {"x": {"type": "string"}}}}}, StageKind.PERSON),
+        ({"wait_for_webhook": {"schema": {"type": "object"}}}, StageKind.WAITING),
+        ({"wait_for_webhook": {}}, StageKind.WAITING),
+    ],
+)
+def test_a_wait_that_asks_people_says_so(block: dict[str, Any], kind: StageKind) -> None:
+    assert _stage(play_steps({"ask": block})) == RunStage(kind, "ask")
+
+
 def test_a_first_attempt_after_a_delay_sleeps() -> None:
     assert _stage(play(Graph((Step("late", StepKind.ACTION, delay=30.0),), ()))) == RunStage(StageKind.SLEEPING, "late")
 
@@ -105,6 +119,14 @@ def test_a_function_waits_for_its_operations(key: str, kind: StageKind) -> None:
     run.fail("call", retry=True)
     run.state.operations[key] = Operation(key, NOON + SECOND, None, 1, None, NOON)
     assert stage_of(run.prepared, run.state) == RunStage(kind, key)
+
+
+def test_a_function_that_asks_people_says_so() -> None:
+    run = play(Graph((Step("call", StepKind.ACTION, retry=Retry(attempts=3)),), ()))
+    run.fail("call", retry=True)
+    for key, asks in (("@wait:w#1", False), ("@wait:a#1", True)):
+        run.state.operations[key] = Operation(key, None, None, 1, None, NOON, asks)
+    assert stage_of(run.prepared, run.state) == RunStage(StageKind.PERSON, "@wait:a#1")
 
 
 @given(st.randoms(use_true_random=False))

@@ -169,7 +169,7 @@ async def answer_run_step(request: AnyRequest, run: FromPath[str], step: FromPat
         message_id=read_message_id(headers),
     )
     if receipt not in TAKEN:
-        return refuse_callback(receipt)
+        return refuse_callback(receipt, step)
     return Response(One(CallbackReceipt(TAKEN[receipt], name)), status_code=STATUS[receipt])
 
 

@@ -214,8 +214,16 @@ _RUN_COLUMNS: Final = (
     Column("started"),
     Column("took", right=True),
     Column("hero", may_shrink=True),
-    Column("error", may_shrink=True),
+    Column("error or wait", may_shrink=True),
 )
+#: What a run waits for that says "running".
+_STAGES: Final = {
+    "person": "waits for a person",
+    "waiting": "waits for a callback",
+    "child": "waits for a child",
+    "sleeping": "sleeps",
+    "retrying": "tries again later",
+}
 _STEPS: Final = Column("steps", right=True)
 _MOST_CHILDREN: Final = 20
 _DIFF: Final = {"+": "green", "-": "red"}
@@ -293,7 +301,12 @@ def _run_row(run: Document, reason: str | None, *, named: bool) -> list[str | Te
     begun, hero = run["started_at"] or run["start_at"], run["hero"]
     name = plain(run["workflow"]) if named else ""
     about = Text(one_line(f"{hero['type']}:{hero['id']}") if hero else "")
-    error = Text(one_line(run["error"] or reason), style="yellow" if reason else "red")
+    stage = run["stage"] or {"kind": None, "step": None}
+    waits = _STAGES.get(stage["kind"], "")
+    if waits and stage["step"]:
+        waits = f"{stage['step']} {waits}"
+    style = "yellow" if reason else "red" if run["error"] else "bright_black"
+    error = Text(one_line(run["error"] or reason or waits), style=style)
     steps = [faint(_steps(run["progress"]))] if run.get("progress") else []
     return [run["id"], name, marked(run["status"]), faint(ago(begun)), faint(_took(run)), about, *steps, error]
 
