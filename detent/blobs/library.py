@@ -177,8 +177,7 @@ class BlobUpload:
         if row is None:
             raise StoreError("the upload took so long that it was swept; send it again")
         if row.id != self._id:
-            with suppress(StoreError):  # then the sweep does it
-                await self._drop()
+            await self._try_to_drop()
         if self._holder is not None:  # else a sweep might delete it before the step of this run ends
             await patiently(partial(store.use_blobs, self._tenant, [(self._holder, row.id)]))
         # The type is of this name: the same content may have been sent as another type before.
@@ -189,12 +188,13 @@ class BlobUpload:
         self._kept.clear()
         try:
             await self._writer.abort()
-            await asyncio.shield(asyncio.ensure_future(self._drop()))
         except StoreError:
             return
+        await asyncio.shield(asyncio.ensure_future(self._try_to_drop()))
 
-    async def _drop(self) -> None:
-        await self._library.delete(UploadRow(self._id, self._tenant, self._library.place.name, 0))
+    async def _try_to_drop(self) -> None:
+        with suppress(StoreError):  # then the sweep does it
+            await self._library.delete(UploadRow(self._id, self._tenant, self._library.place.name, 0))
 
     async def _send(self, size: int) -> None:
         data = bytes(self._kept[:size])

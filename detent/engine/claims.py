@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Final
 
+from detent.blobs.places import patiently
 from detent.engine.cache import Version
 from detent.engine.committer import Committer, Fenced
 from detent.engine.context import NodeContext
@@ -12,7 +14,7 @@ from detent.engine.inbox import Mailbox
 from detent.engine.owned_run import OwnedRun
 from detent.engine.release import is_quarantined
 from detent.engine.runner import Runner
-from detent.errors import EngineError, StoreError, UnknownEntry, UnknownGraph
+from detent.errors import CommitUnknown, EngineError, StoreBusy, StoreError, UnknownEntry, UnknownGraph
 from detent.instant import micros
 from detent.observe import emit
 from detent.observe.failpoints import reach
@@ -125,13 +127,17 @@ class Claims:
         graphs: Mapping[Version, tuple[str, Prepared]],
     ) -> tuple[dict[bytes, dict[bytes, bytes]], dict[bytes, StoreError]]:
         """Return the content of the blobs that expressions of these runs may read inside, by run, and why that of
-        others cannot be read now."""
+        others cannot be read now. Raise StoreError if the database does not answer."""
         found, unavailable = {}, {}
         for run in runs:
             raws = [raw for raw in (run.input, *(one.data for one in journals.get(run.id, ()))) if MARK in raw]
             graph = graphs.get((run.workflow, run.version)) if raws else None
             try:
-                content = None if graph is None else await self._contents.read(graph[1], run.tenant, raws)
+                # A database that is busy is asked again. Below, the place of the blobs is away.
+                read = partial(self._contents.read, graph[1], run.tenant, raws) if graph else None
+                content = None if read is None else await patiently(read)
+            except (StoreBusy, CommitUnknown):
+                raise  # as if the journals could not be read
             except StoreError as error:
                 emit("engine.error", where="content of blobs", run=run.id, error=error.message)
                 unavailable[run.id] = error

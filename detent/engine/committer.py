@@ -407,14 +407,14 @@ class Committer:
         for write in batch:
             write.add_to(flush)
         reach("before_flush")
-        self._batch, self._may_be_written = batch, True
+        self._batch, self._may_be_written = batch, again
         if self._since is None:
             self._since = self._time.monotonic()
-        if self.sealer is not None and flush.ends:
-            await self.sealer.seal(flush, batch, lambda: self._over is None)
-        if self.uses is not None and (named := uses_in(flush)):
-            await self.uses.note(named, lambda: self._over is None)
         try:
+            if self.sealer is not None and flush.ends:
+                await self.sealer.seal(flush, batch, lambda: self._over is None)
+            if self.uses is not None and (named := uses_in(flush)):
+                await self.uses.note(named, lambda: self._over is None)
             flushed = await self._send(flush, again=again, patience=patience)
         except _Overdue:
             self._put_back_logs(flush)

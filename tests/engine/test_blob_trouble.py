@@ -17,13 +17,13 @@ from detent.blobs.library import BlobLibrary
 from detent.blobs.places import DatabasePlace, DirectoryPlace
 from detent.clock import SystemClock
 from detent.engine.engine import Engine
-from detent.errors import BlobsUnavailable, CommitUnknown, StoreError
+from detent.errors import BlobsUnavailable, CommitUnknown, StoreError, Unavailable
 from detent.ids import new_id
 from detent.run.outcomes import Done
 from detent.store.blobs.rows import BlobRow, UploadRow
 from detent.store.memory.store import MemoryStore
 from detent.store.rows import MessageKind, Receipt
-from tests.engine.rig import TENANT, Rig, rig, virtual
+from tests.engine.rig import TENANT, Fault, Rig, rig, virtual
 from tests.engine.test_version_moves import moves, save_version, send_move
 
 DOCUMENT = json.dumps({"name": "ada", "text": "x" * 300_000}).encode()
@@ -82,6 +82,41 @@ async def test_a_run_whose_blob_cannot_be_read_waits_while_the_others_go_on() ->
         place.error = None
         assert await world.ended(reads, 20) == "completed"
         assert world.kinds(reads) == [("ended", "nap"), ("ended", "say")]
+
+
+@virtual
+@pytest.mark.parametrize("fault", ["busy", "lost"])
+async def test_a_run_is_not_put_back_because_the_database_was_busy_while_its_blob_was_read(fault: Fault) -> None:
+    async with rig() as world:
+        engine = await world.engine()
+        run = await world.start(READS, await stored(engine))
+        await parked(world, run)
+        await asyncio.sleep(50)
+        world.lines[engine].break_next("blob", fault, fault)
+        assert await world.ended(run, 12) == "completed"
+
+
+@virtual
+async def test_a_start_is_answered_although_its_node_ends_while_it_notes_which_blobs_it_uses() -> None:
+    async with rig() as world:
+        engine = await world.engine()
+        body, line = await stored(engine), world.lines[engine]
+        line.hangs.add("use_blobs")
+        start = asyncio.create_task(world.start(READS, body))
+        await world.until(lambda: "use_blobs" in line.sent)
+        first = engine.node.id
+
+        def burst(verb: str, arguments: tuple[Any, ...]) -> bool:
+            if verb == "owned":
+                raise ZeroDivisionError
+            return False
+
+        line.refuses = burst
+        with pytest.raises(Unavailable, match="stopped before this was written"):
+            await asyncio.wait_for(start, 60)
+        line.refuses, line.hangs = lambda verb, arguments: False, set()
+        await world.until(lambda: engine.is_ready and engine.node.id != first)
+        assert await world.ended(await world.start(READS, body), 120) == "completed"
 
 
 @virtual

@@ -12,6 +12,7 @@ from detent.run.links import CONFLICT
 from detent.run.outcomes import Done, Fail
 from detent.run.state import Phase
 from detent.store.rows import MessageKind
+from detent.values.blob import named_blobs
 from tests.sim.effects import Effect, Ledger
 from tests.sim.route_rules import RouteRules
 from tests.sim.store import DatabaseClock, ModelStore
@@ -50,11 +51,25 @@ class EffectRules:
         effect = self._ledger.attempt(story.row.id, entry.step or "", entry.attempt)
         if effect is None:
             raise Violation(f"{entry.step} ended with attempt {entry.attempt}, which was never begun")
-        if data.error is None:
+        if isinstance(effect.outcome, Fail) and effect.outcome.large is not None:
+            self._check_large(entry, data, effect.outcome.large)
+        elif data.error is None:
             if not isinstance(effect.outcome, Done) or effect.outcome.result != bytes(data.result):
                 raise Violation(f"{entry.step} succeeded with what the outside world did not answer")
         elif isinstance(effect.outcome, Done) and data.error.code not in ("timeout", CONFLICT):
             raise Violation(f"{entry.step} failed though its effect succeeded")
+
+    def _check_large(self, entry: Entry, data: EntryData, large: Done) -> None:
+        """An output that is too large for the journal is a blob, and the effect that made it has succeeded."""
+        if data.error is not None:
+            if data.error.code not in ("timeout", CONFLICT):
+                raise Violation(f"{entry.step} failed though its output could be stored")
+            return
+        [blob] = named_blobs(bytes(data.result)) or [b""]
+        _, content = self._model.chunks.get((blob, 0), (None, None))
+        if blob not in self._model.blobs_by_id or content is None or large.result != b'{"output":' + content + b"}":
+            raise Violation(f"{entry.step} succeeded, and its blob is not its output")
+        self._count("large output was stored")
 
     def check_probe(self, story: Story, entry: Entry, data: EntryData) -> None:
         """What the journal says of an attempt whose node died is what the outside world saw."""

@@ -110,7 +110,7 @@ class SimExecutor:
         finally:
             effect.is_over = True
         effect.outcome = self._answer(effect)
-        if isinstance(effect.outcome, Fail) and self._rng.random() < 0.2:
+        if isinstance(effect.outcome, Fail) and effect.outcome.large is None and self._rng.random() < 0.2:
             self._break()
         return effect.outcome
 

@@ -1,4 +1,5 @@
-"""Blobs in the simulator: whichever nodes die, no run names a blob before the store knows that it does."""
+"""Blobs in the simulator: whichever nodes die, no run names a blob before the store knows that it does, and an output
+that became a blob is that blob."""
 
 from __future__ import annotations
 
@@ -11,8 +12,10 @@ from typing import Any, Final
 import msgspec
 import pytest
 
+from detent.blobs.contents import BlobContents
 from detent.blobs.uses import BlobUses
-from detent.run.outcomes import Done, Outcome
+from detent.errors import StoreError
+from detent.run.outcomes import Done, Fail, Outcome, StepError
 from detent.store.blobs.rows import BlobRow
 from detent.values.blob import MARK, Blob, named_blobs
 from tests.sim.campaign import check_found, run_campaign
@@ -24,6 +27,8 @@ from tests.sim.node import SimNode
 from tests.sim.world import World
 
 WORLDS: Final = 8
+#: A start was never answered: its node ended while it noted which blobs the start uses.
+BROKEN_ONCE: Final = (5_355,)
 ENOUGH: Final = 2_000
 BLOBS: Final = 5
 TENANT: Final = 1
@@ -84,6 +89,7 @@ def test_no_run_names_a_blob_before_the_store_knows_its_use() -> None:
     counters = Counters()
 
     def seeds() -> Iterator[int]:
+        yield from BROKEN_ONCE
         for world in range(ENOUGH):
             if world >= WORLDS and all(counters[name] for name in SEEN):
                 return
@@ -92,6 +98,84 @@ def test_no_run_names_a_blob_before_the_store_knows_its_use() -> None:
     campaign = run_campaign(seeds(), world=BlobWorld, counters=counters)
     assert campaign.broken is None, f"{campaign.broken} in world {campaign.seed}"
     assert [name for name in SEEN if not counters[name]] == []
+
+
+class LargeNode(SimNode):
+    """A node some of whose steps return more than the journal takes."""
+
+    def boot(self) -> None:
+        super().boot()
+        world = self._world
+        assert isinstance(world, LargeWorld)
+        for executor in self.executors:
+            executor.decide = world.decide
+
+
+class LargeWorld(World):
+    """A world in which outputs become blobs. The rules of effects look at each."""
+
+    def __init__(self, seed: int, *args: Any, **kwargs: Any) -> None:
+        super().__init__(seed, *args, **kwargs)
+        self._chance = random.Random(seed + 3)
+
+    def make_node(self, number: int) -> SimNode:
+        return LargeNode(self, number)
+
+    def decide(self, effect: Effect) -> Outcome | None:
+        if self._chance.random() < 0.5:
+            return None
+        large = Done(b'{"output":' + msgspec.json.encode({"n": self._chance.randrange(20)}) + b"}")
+        return Fail(StepError("output_too_large", "the output has too many bytes"), retry=False, large=large)
+
+    def _watched(self, verb: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if verb in _STORING:
+            self.counters.add(verb)
+        return super()._watched(verb, args, kwargs)
+
+
+_STORING: Final = ("begin_upload", "finish_upload")
+
+
+def test_an_output_that_became_a_blob_is_that_blob() -> None:
+    first = int.from_bytes(os.urandom(4), "big")
+    counters = Counters()
+    seen = ("large output was stored", *_STORING)
+
+    def seeds() -> Iterator[int]:
+        for world in range(ENOUGH):
+            if world >= WORLDS and all(counters[name] for name in seen):
+                return
+            yield first + world
+
+    campaign = run_campaign(seeds(), world=LargeWorld, counters=counters)
+    assert campaign.broken is None, f"{campaign.broken} in world {campaign.seed}"
+    assert [name for name in seen if not counters[name]] == []
+
+
+_save = BlobContents.save
+
+
+async def _give_up(self: Any, tenant: int, run: bytes, content: bytes) -> Blob:
+    try:
+        return await _save(self, tenant, run, content)
+    except StoreError as error:
+        raise ValueError("the database did not take it") from error
+
+
+async def _name_only(self: Any, tenant: int, run: bytes, content: bytes) -> Blob:
+    asyncio.get_running_loop().create_task(_save(self, tenant, run, content))
+    return Blob(os.urandom(16), len(content), "application/json", "0" * 64)
+
+
+LARGE_MUTANTS: Final = (
+    Mutant("a large output is given up when the database is busy", patches=((BlobContents, "save", _give_up),)),
+    Mutant("a large output is named and not stored", patches=((BlobContents, "save", _name_only),)),
+)
+
+
+@pytest.mark.parametrize("mutant", LARGE_MUTANTS, ids=lambda mutant: mutant.name)
+def test_a_deliberate_bug_of_large_outputs_is_found(mutant: Mutant) -> None:
+    check_found(mutant, ENOUGH, LargeWorld)
 
 
 _note = BlobUses.note
