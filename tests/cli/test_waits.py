@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
+from pathlib import Path
 
 import pytest
 
+from tests.cli.program import detent
 from tests.cli.served import Served
 
 pytestmark = pytest.mark.slow
@@ -50,3 +53,12 @@ def test_what_contradicts_itself_is_refused_before_anything_is_sent(served: Serv
     assert "approved or rejected, not both" in told
     told = served.says("waits", "answer", "run_nobody", "approve", "--comment", "fine", code=2)
     assert "belongs to --approve or --reject" in told
+
+
+def test_an_answer_says_that_no_engine_goes_on_with_it(tmp_path: Path) -> None:
+    (tmp_path / "ask.yaml").write_text("name: ask\ntasks:\n  wait: {wait_for_webhook: {}}\n")
+    assert detent(tmp_path, "apply", "ask.yaml").returncode == 0
+    run = json.loads(detent(tmp_path, "trigger", "ask", "--json").stdout)["run_id"]
+    told = detent(tmp_path, "waits", "answer", run, "wait", "--body", "1")
+    assert (told.returncode, told.stdout) == (0, "wait: accepted; the run goes on\n")
+    assert "no engine is running on this database; the run goes on when one starts" in told.stderr

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from tests.sim import event_bugs, link_bugs, map_bugs, probe_bugs, test_child_steps, test_functions
+from tests.sim import event_bugs, link_bugs, map_bugs, probe_bugs, test_blobs, test_child_steps, test_functions
 from tests.sim.campaign import cheapest, kill, run_campaign
 from tests.sim.child_world import ChildWorld, MapWorld
 from tests.sim.collecting_world import CollectingWorld
@@ -20,6 +20,7 @@ from tests.sim.function_world import FunctionWorld
 from tests.sim.link_world import LinkWorld
 from tests.sim.mutants import FOUND, MUTANTS, RECORD, Mutant
 from tests.sim.probe_world import ProbeWorld
+from tests.sim.test_seals import SealedWorld
 from tests.sim.world import World
 
 WORLDS = 5_000
@@ -44,6 +45,9 @@ SORTS: Final = {
     "probes": Sort(ProbeWorld, probe_bugs.MUTANTS),
     "functions": Sort(FunctionWorld, (*test_functions.MUTANTS, *test_functions.FAMILY)),
     "collecting": Sort(CollectingWorld, test_functions.CONTINUING),
+    "blobs": Sort(test_blobs.BlobWorld, test_blobs.MUTANTS),
+    "large": Sort(test_blobs.LargeWorld, test_blobs.LARGE_MUTANTS),
+    "sealed": Sort(SealedWorld, ()),
 }
 
 

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from detent.cli.client import Document, open_client
 from detent.cli.options import Database, Json, Url, read_input, settings_of, wrong
-from detent.cli.output.terminal import Column, faint, local_and_ago, one_line, out, print_json, show_table
+from detent.cli.output.terminal import Column, faint, local_and_ago, one_line, out, print_json, show_table, warn
 from detent.client import runs
 
 _COLUMNS: Final = (
@@ -22,7 +22,7 @@ _COLUMNS: Final = (
     Column("decided", may_shrink=True),
 )
 _STATES: Final = {
-    "accepted": "the run goes on",
+    "accepted": "accepted; the run goes on",
     "buffered": "stored until the step is reached",
     "counted": "counted; others have to approve too",
 }
@@ -86,10 +86,12 @@ def answer_wait(
         raise wrong("--comment", "a comment belongs to --approve or --reject")
     with open_client(settings_of(database_url=database), url) as client:
         receipt = client.ask(runs.answer(run, step, sent))
-    if as_json:
-        print_json(receipt)
-        return
-    out.print(f"{step}: {_STATES.get(receipt['status'], receipt['status'])}")
+        if as_json:
+            print_json(receipt)
+        else:
+            out.print(f"{step}: {_STATES.get(receipt['status'], receipt['status'])}")
+        if client.has_no_engine:
+            warn("no engine is running on this database; the run goes on when one starts")
 
 
 def add_to(app: typer.Typer) -> None:
