@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from statistics import median
 
@@ -91,7 +92,11 @@ async def campaign(orders: Orders, folder: Path, *, server: Server | None = None
         for node in nodes:
             await asyncio.to_thread(node.end, signal.SIGTERM)
         log.close()
-        evidence = await asyncio.to_thread(gather, orders.store, target.ledger, folder / "clients", beside=beside)
+        look = partial(gather, orders.store, target.ledger, folder / "clients", beside=beside)
+        evidence = await asyncio.to_thread(look)
+        if evidence.nodes:
+            await asyncio.to_thread(cluster.clear_up, lambda: len(look().nodes))
+            evidence = await asyncio.to_thread(look)
     (folder / "evidence").write_bytes(pickle.dumps(evidence))
     (folder / "kills").write_text("".join(f"{kill}\n" for kill in nemesis.kills))
     verdict = await asyncio.to_thread(Checker(evidence, _by_name(programs)).check)

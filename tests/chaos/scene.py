@@ -99,10 +99,7 @@ class Scene:
             other.end(signal.SIGTERM)
         evidence = self._gather()
         if evidence.nodes:
-            # On a busy machine a node may lose its lease while it stops. The next one takes over what it was.
-            node.start()
-            eventually(PATIENCE, lambda: len(self._gather().nodes) <= 1, every=0.2)
-            node.end(signal.SIGTERM)
+            self.cluster.clear_up(lambda: len(self._gather().nodes))
             evidence = self._gather()
         return Checker(evidence, programs, releases).check(), evidence
 
