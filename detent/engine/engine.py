@@ -92,6 +92,7 @@ class Engine:
         self._is_stopping = False
         self._unhear: Callable[[], None] = _nothing_heard
         self._outage: str | None = None  # why no new node could be registered
+        self._mine: tuple[bytes, ...] = ()  # the nodes of this engine that the store may know
 
     @property
     def node(self) -> Node:
@@ -133,8 +134,8 @@ class Engine:
         if self._serving:
             self._serving.cancel()
             await asyncio.gather(self._serving, return_exceptions=True)
-        if node is not None:
-            await self._retire(node.id)
+        for mine in self._mine:
+            await self._retire(mine)
         self._unhear()
         if self._watch is not None:
             self._watch.stop()
@@ -166,6 +167,7 @@ class Engine:
 
     async def _register(self, lost: bytes | None) -> Node:
         id_ = self.new_id()
+        self._mine = (id_,) if lost is None else (lost, id_)
         epoch, now = await self.store.register(
             id_,
             ttl=self.tuning.lease,
@@ -175,6 +177,7 @@ class Engine:
         self.time.heard(now)
         if lost is not None:
             await self._retire(lost)  # other nodes can claim its runs at once
+        self._mine = (id_,)
         self._node, self._outage = Node(self._context, id_, epoch), None
         emit("engine.started", node=id_)
         return self._node

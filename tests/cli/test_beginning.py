@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from urllib.error import URLError
+from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
 import pytest
@@ -67,6 +67,9 @@ def test_a_new_web_application_runs_as_it_is_with_detent_inside(folder: Path) ->
             found = json.loads(asked(f"http://127.0.0.1:{port}/purchases/{bought['run']}"))
         assert found == {"status": "completed", "output": {"receipt": "receipt for 50"}}
         assert bought["run"] in detent(folder / "shop", "runs", "list").stdout
+        with pytest.raises(HTTPError, match="404") as refused:
+            urlopen(f"http://127.0.0.1:{port}/purchases/run_unknown", timeout=300)
+        refused.value.close()
     finally:
         server.kill()
         server.wait(300)

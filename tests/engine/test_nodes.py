@@ -140,6 +140,20 @@ async def test_an_engine_that_lost_its_place_begins_anew_under_another_name() ->
         assert await world.ended(run) == "completed"
 
 
+@virtual
+async def test_an_engine_that_stops_while_it_begins_again_leaves_no_node() -> None:
+    async with rig() as world:
+        engine = await world.engine()
+        line = world.lines[engine]
+        await world.store.retire(engine.node.id)
+        line.hangs.add("retire")
+        await world.until(lambda: "retire" in line.sent)
+        assert len(world.store.nodes) == 1, "the next one is there"
+        line.hangs.clear()
+        await engine.stop()
+        assert world.store.nodes == {}
+
+
 @pytest.mark.case("C1")
 @virtual
 async def test_wrong_clocks_of_nodes_change_nothing() -> None:

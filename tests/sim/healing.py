@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -22,13 +22,19 @@ if TYPE_CHECKING:
 
 #: Virtual seconds until everything that was begun has ended.
 PATIENCE = 35.0
+#: For so many times its patience a run may wait while others go on: with one slot they go on one after the other.
+_TURNS: Final = 10
 
 
 async def settle(world: World) -> None:
     """Wait for the runs to end; then help those that wait for us, until none is left."""
     seen: dict[bytes, tuple[object, float]] = {}
+    written, quiet_since = 0, world.loop.time()
     while True:
         await asyncio.sleep(2.0)
+        count = sum(len(story.entries) for story in world.checks.stories.values())
+        if count != written:
+            written, quiet_since = count, world.loop.time()
         stories = [story for story in world.checks.stories.values() if _is_open(world, story)]
         if not stories and not world.clients.asking and world.schedules.is_idle():
             break
@@ -37,7 +43,7 @@ async def settle(world: World) -> None:
         for story in stories:
             if _waits_for_us(world, story):
                 _help(world, story)
-            _complain_if_stuck(world, story, seen)
+            _complain_if_stuck(world, story, seen, quiet_since)
         _complain_if_unanswered(world)
     _check_all(world)
     world.schedules.check_all()
@@ -101,7 +107,7 @@ def _help(world: World, story: Story) -> None:
             world.database.watcher("deliver", (story.row.id, name), {"data": data, "message_id": None})
 
 
-def _complain_if_stuck(world: World, story: Story, seen: dict[bytes, tuple[object, float]]) -> None:
+def _complain_if_stuck(world: World, story: Story, seen: dict[bytes, tuple[object, float]], quiet_since: float) -> None:
     """A run may only stand still until its next time comes."""
     now = world.loop.time()
     if world.awaits_child(story):
@@ -116,7 +122,7 @@ def _complain_if_stuck(world: World, story: Story, seen: dict[bytes, tuple[objec
     known = seen.get(story.row.id)
     if known is None or known[0] != news:
         seen[story.row.id] = (news, now + patience)
-    elif now > known[1]:
+    elif now > known[1] and (now > quiet_since + world.patience or now > known[1] + _TURNS * world.patience):
         phases = {story.prepared.steps[index].name: phase.name for index, phase in enumerate(state.phase)}
         mail = _has_mail(world, story)
         owner = "nobody" if row.owner is None else row.owner.hex()[-4:]

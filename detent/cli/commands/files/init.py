@@ -128,10 +128,11 @@ While it serves, in another terminal:
 _APP: Final = '''\
 """A web application with Detent inside it: `uvicorn app:app` serves both and runs the workflows."""
 
-from fastapi import FastAPI
+from fastapi import FastAPI, HTTPException
 from pydantic import BaseModel, Field
 
 import detent
+from detent.client import NotFound
 from workflows import checkout
 
 mounted = detent.asgi()  # its settings are in detent.toml
@@ -151,7 +152,10 @@ async def buy(purchase: Purchase) -> dict[str, str]:
 
 @app.get("/purchases/{run}")
 async def look(run: str) -> dict[str, object]:
-    found = await detent.RunHandle(run).get()
+    try:
+        found = await detent.RunHandle(run).get()
+    except NotFound:
+        raise HTTPException(404, f"there is no purchase {run!r}") from None
     return {"status": found.status, "output": found.output}
 '''
 _APP_SETTINGS: Final = """\

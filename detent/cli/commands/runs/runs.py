@@ -45,6 +45,7 @@ from detent.clock import SystemClock
 from detent.documents.runs import ENDED
 from detent.errors import InvalidInput
 from detent.instant import SECOND
+from detent.run.call import name_of
 from detent.views.export.run_test import as_test
 
 # `detent runs history|timeline`: the attempts of a run, and the journals of all runs of a hero.
@@ -303,8 +304,8 @@ def _run_row(run: Document, reason: str | None, *, named: bool) -> list[str | Te
     about = Text(one_line(f"{hero['type']}:{hero['id']}") if hero else "")
     stage = run["stage"] or {"kind": None, "step": None}
     waits = _STAGES.get(stage["kind"], "")
-    if waits and stage["step"]:
-        waits = f"{stage['step']} {waits}"
+    step = stage["step"] or ""
+    waits = f"{name_of(step) if step.startswith('@') else step} {waits}".lstrip() if waits else ""
     style = "yellow" if reason else "red" if run["error"] else "bright_black"
     error = Text(one_line(run["error"] or reason or waits), style=style)
     steps = [faint(_steps(run["progress"]))] if run.get("progress") else []
