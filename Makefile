@@ -5,8 +5,8 @@ SHELL := /bin/sh
 
 BIN := .venv/bin
 SOURCES := $(wildcard detent tests bench)
-# Tests wait for servers and timers for a third of their time, so two cores have room for eight workers.
-WORKERS ?= 8
+# Tests wait for servers and timers for a third of their time, so two cores have room for six workers.
+WORKERS ?= 6
 SECONDS ?=
 SEED ?=
 ARGS ?=
