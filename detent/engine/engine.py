@@ -167,7 +167,8 @@ class Engine:
 
     async def _register(self, lost: bytes | None) -> Node:
         id_ = self.new_id()
-        self._mine = (id_,) if lost is None else (lost, id_)
+        if lost is not None:
+            self._mine = (lost, id_)
         epoch, now = await self.store.register(
             id_,
             ttl=self.tuning.lease,

@@ -4,9 +4,10 @@ that became a blob is that blob."""
 from __future__ import annotations
 
 import asyncio
+import itertools
 import os
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -38,12 +39,12 @@ pytestmark = pytest.mark.slow
 
 
 class BlobNode(SimNode):
-    """A node whose steps return blobs."""
+    """A node whose world decides what steps return."""
 
     def boot(self) -> None:
         super().boot()
         world = self._world
-        assert isinstance(world, BlobWorld)
+        assert isinstance(world, BlobWorld | LargeWorld)
         for executor in self.executors:
             executor.decide = world.decide
 
@@ -84,31 +85,21 @@ class BlobWorld(World):
         return result
 
 
-def test_no_run_names_a_blob_before_the_store_knows_its_use() -> None:
+def _until_seen(counters: Counters, seen: Sequence[str]) -> Iterator[int]:
+    """The seeds of fresh worlds, until all of that was seen."""
     first = int.from_bytes(os.urandom(4), "big")
+    for world in range(ENOUGH):
+        if world >= WORLDS and all(counters[name] for name in seen):
+            return
+        yield first + world
+
+
+def test_no_run_names_a_blob_before_the_store_knows_its_use() -> None:
     counters = Counters()
-
-    def seeds() -> Iterator[int]:
-        yield from BROKEN_ONCE
-        for world in range(ENOUGH):
-            if world >= WORLDS and all(counters[name] for name in SEEN):
-                return
-            yield first + world
-
-    campaign = run_campaign(seeds(), world=BlobWorld, counters=counters)
+    seeds = itertools.chain(BROKEN_ONCE, _until_seen(counters, SEEN))
+    campaign = run_campaign(seeds, world=BlobWorld, counters=counters)
     assert campaign.broken is None, f"{campaign.broken} in world {campaign.seed}"
     assert [name for name in SEEN if not counters[name]] == []
-
-
-class LargeNode(SimNode):
-    """A node some of whose steps return more than the journal takes."""
-
-    def boot(self) -> None:
-        super().boot()
-        world = self._world
-        assert isinstance(world, LargeWorld)
-        for executor in self.executors:
-            executor.decide = world.decide
 
 
 class LargeWorld(World):
@@ -119,7 +110,7 @@ class LargeWorld(World):
         self._chance = random.Random(seed + 3)
 
     def make_node(self, number: int) -> SimNode:
-        return LargeNode(self, number)
+        return BlobNode(self, number)
 
     def decide(self, effect: Effect) -> Outcome | None:
         if self._chance.random() < 0.5:
@@ -137,17 +128,9 @@ _STORING: Final = ("begin_upload", "finish_upload")
 
 
 def test_an_output_that_became_a_blob_is_that_blob() -> None:
-    first = int.from_bytes(os.urandom(4), "big")
     counters = Counters()
     seen = ("large output was stored", *_STORING)
-
-    def seeds() -> Iterator[int]:
-        for world in range(ENOUGH):
-            if world >= WORLDS and all(counters[name] for name in seen):
-                return
-            yield first + world
-
-    campaign = run_campaign(seeds(), world=LargeWorld, counters=counters)
+    campaign = run_campaign(_until_seen(counters, seen), world=LargeWorld, counters=counters)
     assert campaign.broken is None, f"{campaign.broken} in world {campaign.seed}"
     assert [name for name in seen if not counters[name]] == []
 
