@@ -34,7 +34,7 @@ from litestar.types import Receive, Send
 
 from detent.api.errors import answer_of
 from detent.api.server.fast_path import respond
-from detent.api.server.listener import listening_for
+from detent.api.server.listener import is_loopback, listening_for
 from detent.api.server.served_api import ServedApi, open_api
 from detent.auth.first_key import is_needed, make_first_key
 from detent.embed.config import noted, settings_of
@@ -42,9 +42,12 @@ from detent.embed.lifespan import answer_lifespan, entered_lifespan
 from detent.embed.node import load_workflows
 from detent.engine.tuning import Tuning
 from detent.errors import InvalidInput, Problem, StoreInUse, Unavailable
+from detent.ids import RUN, show
+from detent.observe import listen
 from detent.observe.logs import log_through_logging
 from detent.process import App, bind, run_app
 from detent.python.registry import registry
+from detent.run.call import wait_name
 from detent.settings import FIELDS, Settings
 from detent.store.url import is_shared, scheme
 from detent.views.feeds import Feeds
@@ -73,6 +76,13 @@ _MOVED: Final = (
     "Detent is served below %r, but its base_url is %s: callback URLs would not reach it. Let base_url end with the "
     "path of the mount"
 )
+_NOT_SERVED: Final = (
+    "run %s waits for a callback of %r, but no server answers at %s, where its callback URL leads. Serve the "
+    "application there, or set base_url to the address that it has"
+)
+_PORTS: Final = {"http": 80, "https": 443}
+#: Seconds until the server that started us listens, on a slow machine.
+_SETTLED: Final = 5.0
 #: The keys of a scope that are part of ASGI. Others belong to the framework of the host application.
 _KEPT: Final = ("type", "asgi", "http_version", "method", "scheme", "query_string", "headers", "client", "server")
 
@@ -231,6 +241,7 @@ class MountedApp:
         await _offer_first_key(app)
         stack.push_async_callback(app.drain)  # first: the API still takes callbacks meanwhile
         stack.push_async_callback(_ended, asyncio.create_task(_close_with_server(feeds)))
+        stack.push_async_callback(_ended, asyncio.create_task(_look_at_first_wait(app.base_url)))
         parts = urlsplit(app.base_url)
         path = unquote(parts.path.rstrip("/"))
         return _Running(served, asyncio.get_running_loop(), app.base_url, parts.netloc.lower(), path)
@@ -311,6 +322,33 @@ async def _close_with_server(feeds: Feeds) -> None:
     while not server.should_exit:  # noqa: ASYNC110 - uvicorn has no event for it
         await asyncio.sleep(_LOOK)
     await feeds.close()
+
+
+async def _look_at_first_wait(base_url: str) -> None:
+    """Log the first wait that opens in this process if its callback URL leads to a port of this machine that no server
+    has."""
+    parts = urlsplit(base_url)
+    if parts.hostname is None or not is_loopback(parts.hostname):
+        return
+    opened: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+
+    def hear(name: str, facts: dict[str, Any]) -> None:
+        if name == "wait.opened" and not opened.done():
+            opened.set_result(facts)
+
+    stop = listen(hear)
+    try:
+        facts = await opened
+    finally:
+        stop()
+    await asyncio.sleep(_SETTLED)
+    try:
+        async with asyncio.timeout(_SETTLED):
+            _, writer = await asyncio.open_connection(parts.hostname, parts.port or _PORTS[parts.scheme])
+    except (OSError, TimeoutError):
+        _LOG.warning(_NOT_SERVED, show(RUN, facts["run"]), wait_name(facts["step"]), base_url)
+    else:
+        writer.close()
 
 
 async def _ended(work: asyncio.Task[None]) -> None:

@@ -21,6 +21,7 @@ from detent.observe import listen
 from detent.observe.logs import log_through_logging
 from detent.process import App, bind, run_app
 from detent.python.registry import registry
+from detent.run.call import wait_name
 from detent.steps.actions import load_modules
 from detent.web.page import with_page
 
@@ -81,7 +82,7 @@ def _warn_of_waits(base_url: str) -> Callable[[], None]:
     def hear(name: str, facts: dict[str, Any]) -> None:
         if name == "wait.opened":
             stop()
-            _LOG.warning(_UNSERVED, show(RUN, facts["run"]), facts["step"], base_url)
+            _LOG.warning(_UNSERVED, show(RUN, facts["run"]), wait_name(facts["step"]), base_url)
 
     stop = listen(hear)
     return stop

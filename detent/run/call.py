@@ -150,6 +150,11 @@ def name_of(key: str) -> str:
     return key.partition(":")[2].partition("#")[0]
 
 
+def wait_name(key: str) -> str:
+    """Return the name of a wait as its author wrote it, with its number: `approval` for `@wait:approval`."""
+    return key.removeprefix(f"{Op.WAIT}:")
+
+
 def signal_key(name: str, number: int) -> str:
     """Return the key of a signal by its name and its number among the signals of that name, from 1."""
     return f"{Op.SIGNAL}:{name}" if number == 1 else f"{Op.SIGNAL}:{name}#{number}"

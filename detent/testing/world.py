@@ -22,7 +22,7 @@ from detent.errors import DetentError
 from detent.graph import codec
 from detent.ids import RUN, show
 from detent.instant import SECOND, Instant
-from detent.run.call import Op, name_of
+from detent.run.call import Op, name_of, wait_name
 from detent.run.journal import Kind, family_in
 from detent.settings import Settings
 from detent.steps.actions import registry
@@ -335,7 +335,7 @@ class World:
     def open_waits(self, of: bytes | None = None) -> list[tuple[bytes, str, str]]:
         """Return run, step and name of the callbacks that are active now. The name includes its number."""
         return [
-            (run, step, step.removeprefix("@wait:"))
+            (run, step, wait_name(step))
             for (run, step), callback in self.store.waits.items()
             if callback.state is CallbackState.ACTIVE and of in (None, run)
         ]

@@ -60,6 +60,8 @@ def test_how_far_away_a_time_is_is_said_shortly() -> None:
     for seconds, said in ((0.2, "just now"), (7, "7 s ago"), (301, "5m ago"), (7300, "2h ago"), (-130, "in 2m")):
         assert ago((now - timedelta(seconds=seconds)).isoformat()) == said
     assert ago((now - timedelta(days=3)).isoformat()).startswith("20")
+    assert ago((now + timedelta(hours=23, minutes=30, seconds=20)).isoformat()) == "in 23h 30m"
+    assert local_and_ago((now + timedelta(hours=47, minutes=30)).isoformat()).endswith("(in 1d 23h)")
     assert local_and_ago((now - timedelta(days=3)).isoformat()).endswith("(3d ago)")
 
 

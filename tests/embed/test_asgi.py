@@ -7,6 +7,7 @@ import http.client
 import json
 import logging
 import signal
+import socket
 import sys
 import time
 from collections.abc import AsyncIterator, Iterator
@@ -349,6 +350,29 @@ async def patient(run: detent.Run) -> Any:
     return await run.wait("answer", timeout="1d")
 
 
+@pytest.mark.parametrize("is_served", [False, True])
+async def test_a_base_url_of_a_port_that_no_server_has_is_named_at_the_first_wait(
+    is_served: bool, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("detent.embed.asgi._SETTLED", 0.2)
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))  # the port is taken, but it takes no connections
+        server.settimeout(PATIENCE)
+        if is_served:
+            server.listen()
+        port = server.getsockname()[1]
+        async with mounted(tmp_path, base_url=f"http://127.0.0.1:{port}/detent").lifespan():
+            run = await detent.start(patient)
+            if is_served:
+                (await asyncio.to_thread(server.accept))[0].close()
+            end = asyncio.get_running_loop().time() + PATIENCE
+            while not is_served and "no server answers" not in caplog.text:
+                assert asyncio.get_running_loop().time() < end, "it is not named"
+                await asyncio.sleep(0.02)
+    said = f"run {run.id} waits for a callback of 'answer', but no server answers at http://127.0.0.1:{port}/detent"
+    assert (said in caplog.text) is not is_served
+
+
 @pytest.mark.parametrize(("base_url", "warnings"), [("http://shop/detent", 0), (None, 1)])
 async def test_an_embedded_node_whose_callback_urls_no_process_serves_names_its_first_wait(
     base_url: str | None, warnings: int, tmp_path: Path, caplog: pytest.LogCaptureFixture
@@ -363,4 +387,13 @@ async def test_an_embedded_node_whose_callback_urls_no_process_serves_names_its_
             assert "its callback URLs have no answer" in await asyncio.to_thread(said_by_doctor, tmp_path)
     finally:
         stop()
-    assert len([line for line in caplog.messages if "serves no callback URLs" in line]) == warnings
+    assert (
+        len(
+            [
+                line
+                for line in caplog.messages
+                if "callback of 'answer', but this process serves no callback URLs" in line
+            ]
+        )
+        == warnings
+    )

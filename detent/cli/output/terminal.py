@@ -118,6 +118,7 @@ def duration(seconds: float) -> str:
 _FAINT: Final = "bright_black"
 _GAP: Final = 2
 _LEAST: Final = 8
+_HOUR: Final = 3_600.0
 _DAY: Final = 86_400.0
 
 
@@ -215,6 +216,8 @@ def _since(text: str) -> float:
 def _distance(seconds: float) -> str:
     if abs(seconds) < 1:
         return "just now"
+    if seconds <= -_HOUR:  # a person plans by it: 1d 23h are almost two days
+        return f"in {duration(-seconds)}"
     said = f"{abs(seconds):.0f} s" if abs(seconds) < 60 else duration(abs(seconds)).split(" ")[0]
     return f"{said} ago" if seconds > 0 else f"in {said}"
 

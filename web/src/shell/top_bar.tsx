@@ -16,7 +16,7 @@ export function TopBar({ onSearch }: { onSearch: () => void }) {
   const has = useFeatures();
   const hasRules = useHasRules();
   const views = useQuery(countsQuery()).data?.views;
-  const waiting = (views?.waiting ?? 0) + (views?.person ?? 0);
+  const waiting = views?.waiting ?? 0; // approvals are among them
   return (
     <header className={styles["bar"]}>
       <Link href="/runs" className={styles["brand"] ?? ""} aria-label="Detent">

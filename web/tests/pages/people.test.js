@@ -60,6 +60,7 @@ test("an approval with a form is decided on a phone that opened its address", as
   const [{ run_id }, other] = [await start("expense", asked), await start("expense", asked)];
   const page = await browser.page({ path: `/inbox?wait=${run_id}:approve`, size: "phone" });
   await page.getByRole("heading", { name: "Expense of 120 EUR" }).waitFor();
+  await page.getByRole("link", { name: /^Inbox\s*2 waiting for an answer$/ }).waitFor(); // each is counted once
   await page.getByText("Train to Bern", { exact: true }).waitFor();
   await page.getByRole("tree", { name: "What is asked about" }).getByText("<script>alert").waitFor();
   await page.getByText("then it counts as rejected").waitFor();

@@ -247,18 +247,24 @@ Work = Callable[[Connection], Coroutine[Any, Any, T]]
 Records = Sequence[asyncpg.Record]
 
 
+#: The tenant whose rows a session sees when it begins, and whether it plans every statement for its arguments.
+_NEW_SESSION: Final = (None, False)
+
+
 class PostgresConnection:
     """One connection that runs one statement or transaction at a time.
 
-    With a role it sees the rows of `tenant` only, and none if that is `None`."""
+    With a role it sees the rows of `tenant` only, and none if that is `None`. While it `searches`, the server plans
+    every statement for its very arguments."""
 
     tenant: int | None = None
+    searches: bool = False
 
     def __init__(self, address: Address, *, limit: float = COMMAND_TIMEOUT) -> None:
         """Create it without connecting. `limit` is how many seconds a call may take before its connection is cut."""
         self._address, self._limit = address, limit
         self._connection: Connection | None = None
-        self._session_tenant: int | None = None
+        self._session: tuple[int | None, bool] = _NEW_SESSION
         self._turn = asyncio.Lock()
 
     async def fetch(self, sql: str, *arguments: Any, writing: bool = True) -> Records:
@@ -282,8 +288,8 @@ class PostgresConnection:
             # not.
             limit = Alarm(max(until, loop.time() + LEAST_TIME), connection.terminate)
             try:
-                if self._session_tenant != self.tenant:
-                    await self._change_tenant(connection)
+                if self._session != (self.tenant, self.searches):
+                    await self._change_session(connection)
                 with translated(writing=writing):
                     return await (self._in_transaction(connection, work) if self._address.pooled else work(connection))
             except AttributeError as error:
@@ -318,16 +324,21 @@ class PostgresConnection:
     async def _open(self) -> Connection:
         if self._connection is None or self._connection.is_closed():
             self._connection = None
-            self._session_tenant = None
+            self._session = _NEW_SESSION
             self._connection = await connect(self._address)
         return self._connection
 
-    async def _change_tenant(self, connection: Connection) -> None:
-        """Let the session see the rows of another tenant. Before a transaction: one that fails would undo it."""
+    async def _change_session(self, connection: Connection) -> None:
+        """Let the session see the rows of another tenant, or plan in another way. Before a transaction: one that fails
+        would undo it."""
         if not self._address.pooled:
+            tenant, searches = self._session
+            changes = [] if tenant == self.tenant else [see_tenant(self.tenant)]
+            if searches != self.searches:
+                changes.append(f"set plan_cache_mode = {'force_custom_plan' if self.searches else 'default'}")
             with translated(writing=False):
-                await connection.execute(see_tenant(self.tenant))
-            self._session_tenant = self.tenant
+                await connection.execute("; ".join(changes))
+            self._session = (self.tenant, self.searches)
 
     async def _in_transaction(self, connection: Connection, work: Work[T]) -> T:
         async with connection.transaction():
@@ -362,14 +373,14 @@ class Pool:
         return Pool(self._connections, tenant)
 
     @asynccontextmanager
-    async def connection(self) -> AsyncIterator[PostgresConnection]:
-        async with self._connections.connection(self._is_ready) as connection:
-            connection.tenant = self._tenant
-            yield connection
+    async def connection(self, *, searches: bool = False) -> AsyncIterator[PostgresConnection]:
+        def is_ready(connection: PostgresConnection) -> bool:
+            """Return whether a connection was used in this way last: then its session needs no change."""
+            return connection.tenant == self._tenant and connection.searches == searches
 
-    def _is_ready(self, connection: PostgresConnection) -> bool:
-        """Return whether a connection was used for this tenant last: then its session needs no change."""
-        return connection.tenant == self._tenant
+        async with self._connections.connection(is_ready) as connection:
+            connection.tenant, connection.searches = self._tenant, searches
+            yield connection
 
     async def close(self) -> None:
         await self._connections.close()
@@ -420,15 +431,10 @@ class PoolAccess(SqlAccess):
         return [tuple(record) for record in records]
 
     async def search(self, clause: ClauseElement, values: Values) -> Rows:
-        """Prepare the statement each time. The server plans one that was sent five times without its arguments."""
+        """Use a session that plans for the arguments. Others plan a statement that was sent five times without them."""
         statement = compiled(clause, DIALECT)
-
-        async def once(connection: Connection) -> Records:
-            prepared = await connection.prepare(statement.text)
-            return await prepared.fetch(*statement.arguments(values))
-
-        async with self.pool.connection() as connection:
-            records = await connection.call(once, writing=False)
+        async with self.pool.connection(searches=True) as connection:
+            records = await connection.fetch(statement.text, *statement.arguments(values), writing=False)
         return [tuple(record) for record in records]
 
     async def run_transaction(self, begin: Callable[[], Script[T]]) -> T:
