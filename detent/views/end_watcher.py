@@ -99,9 +99,10 @@ class EndWatcher:
                     for first in range(0, len(keys), _AT_ONCE):
                         found |= await self._ask(tenant, keys[first : first + _AT_ONCE])
                 is_away = False
-            except StoreError as error:
+            except Exception as error:  # noqa: BLE001 - waiters must not wait for ever because of one answer
                 if not is_away:
-                    emit("engine.error", where="endings", error=error.message)
+                    told = error.message if isinstance(error, StoreError) else f"{type(error).__name__}: {error}"
+                    emit("engine.error", where="endings", error=told)
                 is_away = True
             if waiting:
                 await self._pace.rest(found=found)
