@@ -1,6 +1,6 @@
-// Runs every `*.test.ts` below `web/src` in Node: each is bundled on its own, so imports work as they do in the page.
+// Runs every `*.test.ts` below `web/src` in one process of Node. They are bundled, so imports work as they do in the page.
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,11 +11,12 @@ const { rolldown } = await import(pathToFileURL(createRequire(join(web, "package
 const out = mkdtempSync(join(tmpdir(), "detent-web-"));
 try {
   const files = readdirSync(join(web, "src"), { recursive: true, encoding: "utf8" }).filter((one) => one.endsWith(".test.ts"));
-  const input = Object.fromEntries(files.map((one) => [one.replace(/\W/g, "_"), join(web, "src", one)]));
-  const bundle = await rolldown({ input, platform: "node", external: /^node:/, logLevel: "warn" });
-  await bundle.write({ dir: out, format: "esm", entryFileNames: "[name].mjs" });
-  const tests = Object.keys(input).map((name) => join(out, `${name}.mjs`));
-  process.exitCode = spawnSync(process.execPath, ["--test", ...process.argv.slice(2), ...tests], { stdio: "inherit" }).status ?? 1;
+  const every = join(out, "every.ts");
+  writeFileSync(every, files.map((one) => `import ${JSON.stringify(join(web, "src", one))};\n`).join(""));
+  const bundle = await rolldown({ input: every, platform: "node", external: /^node:/, logLevel: "warn" });
+  const file = join(out, "every.mjs");
+  await bundle.write({ file, format: "esm" });
+  process.exitCode = spawnSync(process.execPath, ["--test", ...process.argv.slice(2), file], { stdio: "inherit" }).status ?? 1;
 } finally {
   rmSync(out, { recursive: true });
 }
