@@ -12,7 +12,7 @@ SEED ?=
 ARGS ?=
 # Bytecode is kept, whatever the environment says: tests start hundreds of processes that would compile everything again.
 export PYTHONDONTWRITEBYTECODE :=
-TYPES = $(BIN)/mypy --no-error-summary $(SOURCES) && \
+TYPES = $(BIN)/mypy --no-error-summary $(if $(CI),--cache-dir=/dev/null) $(SOURCES) && \
 	{ $(BIN)/lint-imports --no-logo >.venv/imports.log || { cat .venv/imports.log; exit 1; }; } && \
 	echo "format, lint, types and imports are clean"
 LIMITS = $(if $(SECONDS),--seconds $(SECONDS)) $(if $(SEED),--seed $(SEED)) $(ARGS)
