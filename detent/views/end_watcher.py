@@ -101,8 +101,8 @@ class EndWatcher:
                 is_away = False
             except Exception as error:  # noqa: BLE001 - waiters must not wait for ever because of one answer
                 if not is_away:
-                    told = error.message if isinstance(error, StoreError) else f"{type(error).__name__}: {error}"
-                    emit("engine.error", where="endings", error=told)
+                    reason = error.message if isinstance(error, StoreError) else f"{type(error).__name__}: {error}"
+                    emit("engine.error", where="endings", error=reason)
                 is_away = True
             if waiting:
                 await self._pace.rest(found=found)

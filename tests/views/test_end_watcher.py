@@ -36,12 +36,12 @@ class FailingOnce:
 @pytest.mark.parametrize("error", [StoreBusy("the database is away"), ValueError("a row that no code expected")])
 async def test_a_waiter_learns_of_the_end_although_a_look_failed(error: Exception) -> None:
     watcher = EndWatcher(cast("Store", FailingOnce(error)), SystemClock())
-    told: list[dict[str, Any]] = []
-    stop = listen(lambda name, facts: told.append(facts) if name == "engine.error" else None)
+    errors: list[dict[str, Any]] = []
+    stop = listen(lambda name, facts: errors.append(facts) if name == "engine.error" else None)
     try:
         with watcher.watch(1, new_id()) as over:
             assert await asyncio.wait_for(over, 300) is None
     finally:
         stop()
         await watcher.close()
-    assert [str(error) in facts["error"] for facts in told] == [True]
+    assert [str(error) in facts["error"] for facts in errors] == [True]

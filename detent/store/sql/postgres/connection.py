@@ -329,7 +329,7 @@ class PostgresConnection:
         return self._connection
 
     async def _change_session(self, connection: Connection) -> None:
-        """Let the session see the rows of another tenant, or plan in another way. Before a transaction: one that fails
+        """Let the session see the rows of another tenant, or plan differently. Before a transaction: one that fails
         would undo it."""
         if not self._address.pooled:
             tenant, searches = self._session
@@ -375,7 +375,7 @@ class Pool:
     @asynccontextmanager
     async def connection(self, *, searches: bool = False) -> AsyncIterator[PostgresConnection]:
         def is_ready(connection: PostgresConnection) -> bool:
-            """Return whether a connection was used in this way last: then its session needs no change."""
+            """Return whether a connection was used like this last: then its session needs no change."""
             return connection.tenant == self._tenant and connection.searches == searches
 
         async with self._connections.connection(is_ready) as connection:
