@@ -23,12 +23,12 @@ from typing import Any, ClassVar
 from rich.console import Console
 from rich.table import Table
 
+from bench.load import accepted
 from detent import observe
 from detent.clock import SystemClock
 from detent.engine.callbacks import CallbackTokens
 from detent.engine.engine import Engine
 from detent.engine.prepared_start import PreparedStart
-from detent.engine.start import start_run
 from detent.errors import StoreError
 from detent.graph import codec
 from detent.graph.model import Graph, Step, StepKind
@@ -209,9 +209,7 @@ async def _drive(engine: Engine, version: NewVersion, names: Sequence[str], exec
         async with room:
             run = new_id()
             executor.resources[run] = name
-            await start_run(
-                engine, PreparedStart(TENANT, version.id, 1, version.name, prepared, b'{"body":{}}', id=run)
-            )
+            await accepted(engine, PreparedStart(TENANT, version.id, 1, version.name, prepared, b'{"body":{}}', id=run))
 
     await asyncio.gather(*map(start, names))
 

@@ -51,17 +51,21 @@ class FlushCounter:
         }
 
 
-async def run_to_end(engine: Engine, request: PreparedStart) -> AcceptedRun:
-    """Start one run and wait until its end is durable. A node that is full is asked again."""
+async def accepted(engine: Engine, request: PreparedStart) -> AcceptedRun:
+    """Start one run. A node that is full, or waits for its database, is asked again."""
     while True:
         try:
-            started = await start_run(engine, request)
+            return await start_run(engine, request)
         except Unavailable:
             await asyncio.sleep(FULL_PAUSE)
-            continue
-        assert started.ended is not None, "the request must ask to watch"
-        await started.ended
-        return started
+
+
+async def run_to_end(engine: Engine, request: PreparedStart) -> AcceptedRun:
+    """Start one run and wait until its end is durable."""
+    started = await accepted(engine, request)
+    assert started.ended is not None, "the request must ask to watch"
+    await started.ended
+    return started
 
 
 async def burst(work: Callable[[], Awaitable[Any]], *, width: int, seconds: float) -> dict[str, float]:
