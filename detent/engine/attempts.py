@@ -147,10 +147,10 @@ class Attempts:
             return
         reach("before_effect")
         names = prepared.steps[step].secrets
-        log = AttemptLog(self._logs, run.id, call.tenant, call.step, number)
-        if prepared.is_sensitive:
+        log = None if needs.has_silence else AttemptLog(self._logs, run.id, call.tenant, call.step, number)
+        if log is not None and prepared.is_sensitive:
             self._shield(log, run, step)
-        token = current_log.set(log)
+        token = None if log is None else current_log.set(log)
         try:
             work = run_with_secrets(self._secrets, executor, call, names) if names else _ask(executor, call)
             # Check for a coroutine first: it is the common case and the cheap check. `Outcome` is a union of classes.
@@ -159,10 +159,10 @@ class Attempts:
                 self._launch(run, step, number, work, timeout, begun, is_locking=needs.has_row_lock, over=over, log=log)
                 return
         finally:
-            current_log.reset(token)
-        log.is_over = True  # `log.end()`, without a call for the many attempts that log nothing
-        if log.tail is not None:
-            self._logs.end(log)
+            if token is not None:
+                current_log.reset(token)
+        if log is not None:
+            log.end()
         if type(work) in _READ and (MARK in work.result or (type(work) is Fail and work.large)):  # type: ignore[union-attr]
             self._launch(run, step, number, self._settle_blobs(run, work), None, begun, over=over, is_read=True)
         else:

@@ -79,10 +79,11 @@ class ActionExecutor:
     def needs(self, step: Step) -> Needs:
         config = step.config
         action = self._find_core(config["action"])
-        if action is None:
-            if "version" in config:
-                return Needs.VIEW
-            action = self._find(config["action"])
+        if action is not None:
+            return Needs.SILENCE if action.needs is _NOTHING else action.needs
+        if "version" in config:
+            return Needs.VIEW
+        action = self._find(config["action"])
         return _NOTHING if action is None else action.needs
 
     def begin(self, call: StepCall) -> Outcome | Coroutine[Any, Any, Outcome]:

@@ -26,6 +26,7 @@ class Needs(Flag):
     CHILD = auto()  # `call.view.child`: the child run of the attempt; only together with VIEW
     ROW_LOCK = auto()  # the attempt may lock the run's row: the engine does not stop it, and waits for its end
     OWN_LIMIT = auto()  # the executor ends the attempt at `call.timeout` by itself
+    SILENCE = auto()  # the attempt runs no code of a user, so it needs no log
 
     # Every attempt asks these. `VIEW in needs` is a call in Python each time; an answer that is cached is not.
 
@@ -40,6 +41,10 @@ class Needs(Flag):
     @cached_property
     def has_child(self) -> bool:
         return Needs.CHILD in self
+
+    @cached_property
+    def has_silence(self) -> bool:
+        return Needs.SILENCE in self
 
     @cached_property
     def has_row_lock(self) -> bool:
