@@ -122,10 +122,10 @@ class DirectoryPlace:
         self._folder = folder
 
     async def open(self, tenant: int, upload: bytes) -> PlaceWriter:
-        return await _on_disk(_File, self._path(upload))
+        return await _opened(_File.close, _File, self._path(upload))
 
     async def read(self, row: BlobRow, start: int, stop: int) -> AsyncIterator[bytes]:
-        file = await _on_disk(self._open, row.id)
+        file = await _opened(_close, self._open, row.id)
         if file is None:
             raise missing(row)
         try:
@@ -170,6 +170,9 @@ class _File:
         await _on_disk(self._close)
 
     async def abort(self) -> None:
+        self.close()
+
+    def close(self) -> None:
         with suppress(OSError):
             self._file.close()
 
@@ -181,6 +184,26 @@ class _File:
             os.fsync(folder)  # else the name of the file may be lost
         finally:
             os.close(folder)
+
+
+async def _opened(close: Callable[[T], None], make: Callable[..., T], *arguments: Any) -> T:
+    """Open a file in a thread. If the caller is cancelled meanwhile, close the file as soon as it is open."""
+    opening = asyncio.ensure_future(_on_disk(make, *arguments))
+    try:
+        return await asyncio.shield(opening)
+    except asyncio.CancelledError:
+        opening.add_done_callback(partial(_close_result, close))
+        raise
+
+
+def _close_result(close: Callable[[T], None], opening: asyncio.Future[T]) -> None:
+    if not opening.cancelled() and opening.exception() is None:
+        close(opening.result())
+
+
+def _close(file: BinaryIO | None) -> None:
+    if file is not None:
+        file.close()
 
 
 async def _on_disk(call: Callable[..., T], *arguments: Any) -> T:

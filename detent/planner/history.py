@@ -150,6 +150,8 @@ class _Tracker:
         elif entry.kind == Kind.BEGAN and step is not None:
             yield from self._began(entry, data)
         elif step is not None and (verdict := _verdict(entry, data)) is not None:
+            if entry.kind == Kind.CHECKPOINT and data.ms is not None:  # the function asked for it in this instant
+                self.due.setdefault(step, at - round(data.ms * 1000))
             if entry.attempt:  # 0: a user reattempted a step that was not in flight
                 yield from self.lost(step, entry.attempt)
                 yield self.row(step, entry.attempt, verdict, at, data)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import msgspec
 import pytest
@@ -386,3 +387,39 @@ async def test_all_uploads_of_a_deleted_tenant_are_deleted_and_those_of_others_s
         await library.store.begin_upload(tenant, new_id(), "database")
     await library.delete_tenant(2)
     assert [row.tenant for row in await library.store.stale_uploads(before=2**60, limit=99)] == [1, 1, 1]
+
+
+class SlowDirectory(DirectoryPlace):
+    """A directory that opens a file when it may."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.is_asked, self.may_open = threading.Event(), threading.Event()
+        self.files: list[BinaryIO] = []
+
+    def _open(self, blob: bytes) -> BinaryIO | None:
+        self.is_asked.set()
+        self.may_open.wait(300)
+        file = super()._open(blob)
+        assert file is not None
+        self.files.append(file)
+        return file
+
+
+async def test_a_reader_that_goes_away_while_its_file_is_opened_leaves_no_open_file(tmp_path: Path) -> None:
+    place, id_ = SlowDirectory(tmp_path), new_id()
+    writer = await place.open(TENANT, id_)
+    await writer.write(b"x")
+    await writer.finish()
+    parts = place.read(BlobRow(id_, TENANT, b"", 1, "text/plain", "directory", 0, 0), 0, 1)
+    reading = asyncio.ensure_future(anext(parts))
+    assert await asyncio.to_thread(place.is_asked.wait, 300)
+    reading.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await reading
+    place.may_open.set()
+    for _ in range(3000):
+        if place.files and place.files[0].closed:
+            return
+        await asyncio.sleep(0.01)
+    raise AssertionError("the file is still open")

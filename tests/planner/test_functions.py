@@ -133,6 +133,14 @@ def test_the_history_has_the_failed_attempts_of_an_operation() -> None:
     assert rows == [("charge", 1, "reattempted"), ("charge", 2, "success")]
 
 
+def test_an_operation_is_due_when_its_function_asks_for_it() -> None:
+    run = function()
+    run.now += 10 * SECOND
+    run.tell(events.OperationEnded("charge", 1, Ending.SUCCESS, b"1", ms=4_000))
+    [row] = history(run.prepared, run.facts, run.opening, run.entries)
+    assert row.scheduled_for == row.started_at == run.now - 4 * SECOND
+
+
 def test_user_code_sees_the_facts_and_what_earlier_steps_did() -> None:
     run = play_steps({"a": {}, "b": {"retries": 0}, "c": {"needs": ["a"]}})
     run.give("a", 1)
