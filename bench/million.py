@@ -1,7 +1,9 @@
 """A database with a million runs, and how long lists of them take: `python -m bench.million URL [--runs N] [--look]`.
 
 Rows are inserted directly, over 30 days and 40 workflows: 93 % completed, 4 % failed, 1 % cancelled, the rest open.
-`URL` is a SQLite file that does not exist yet, or an empty PostgreSQL database. With `--look` it exists already.
+Another tenant has a thousand runs; with `--small` its lists are read, in turns with those of a database without the
+million if `--alone URL` names one. `URL` is a SQLite file that does not exist yet, or an empty PostgreSQL database.
+With `--look` it exists already.
 """
 
 from __future__ import annotations
@@ -15,6 +17,9 @@ import sqlite3
 import statistics
 import time
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack, closing
+from dataclasses import replace
+from itertools import chain, islice
 from typing import Any, Final
 
 from detent.app import build_app
@@ -32,17 +37,26 @@ from detent.store.url import sqlite_path
 
 DAYS: Final = 30
 WORKFLOWS: Final = 40
+LARGE: Final = 1
+SMALL: Final = 2
+SMALL_RUNS: Final = 1_000
+SMALL_WORKFLOWS: Final = 5
 _COLUMNS: Final = (
     "id", "tenant", "workflow", "version", "status", "trigger", "input", "owner", "epoch", "wake_at", "queue",
     "priority", "request_id", "hero_type", "hero_id", "labels", "started_at", "ended_at", "output", "error", "stage",
     "stage_step", "stage_epoch",
 )  # fmt: skip
+_TENANT: Final = "insert into tenant (id, name) values ({0}, {1})"
+_WORKFLOW: Final = (
+    "insert into workflow (id, tenant, name, form, status, enabled, version, trigger, created_at, updated_at)"
+    " values ({0}, {1}, {2}, 'steps', 'active', {3}, 1, '{{\"type\": \"api\"}}', {4}, {4})"
+)
 _OPEN: Final = ("sleeping", "waiting", "retrying", "child", "paused")
 
 
-def rows(count: int, now: int, workflows: list[bytes]) -> Iterator[tuple[Any, ...]]:
-    """Yield runs, the oldest first."""
-    chance = random.Random(7)
+def rows(tenant: int, count: int, now: int, workflows: list[bytes]) -> Iterator[tuple[Any, ...]]:
+    """Yield the runs of a tenant, the oldest first."""
+    chance = random.Random(tenant)
     body = json.dumps({"body": {"order": "x" * 300}})
     for number in range(count):
         at = now - DAYS * DAY + number * DAYS * DAY // count
@@ -59,48 +73,38 @@ def rows(count: int, now: int, workflows: list[bytes]) -> Iterator[tuple[Any, ..
             status = "paused" if stage == "paused" else "running"
         labels = json.dumps({"team": chance.choice(("shop", "mail", "stock")), "batch": str(number // 1000)})
         yield (
-            id_, 1, chance.choice(workflows), chance.randrange(1, 4), status, chance.choice(("api", "cron", "webhook")),
-            body, None, 1, None if ended else now + DAY, "default", 0, f"req-{number}" if number % 3 == 0 else None,
+            id_, tenant, chance.choice(workflows), chance.randrange(1, 4), status,
+            chance.choice(("api", "cron", "webhook")), body, None, 1, None if ended else now + DAY, "default", 0, f"req-{number}" if number % 3 == 0 else None,
             "order", f"{number // 3:07d}", labels, at, ended, body if ended else None, error, stage,
             "nap" if stage else None, 1 if stage else None,
         )  # fmt: skip
 
 
 async def fill(url: str, count: int) -> None:
+    """Make a database with `count` runs of the large tenant, and those of the small one."""
     await migrate_store(url)
     now = SystemClock().wall()
-    workflows = [os.urandom(16) for _ in range(WORKFLOWS)]
-    names = [f"workflow-{number:02d}" for number in range(WORKFLOWS)]
-    quoted = ", ".join(f'"{column}"' for column in _COLUMNS)
+    names = [
+        (os.urandom(16), tenant, f"workflow-{number:02d}")
+        for tenant, many in ((LARGE, WORKFLOWS), (SMALL, SMALL_WORKFLOWS))
+        for number in range(many)
+    ]
+    of = {tenant: [id_ for id_, owner, _ in names if owner == tenant] for tenant in (LARGE, SMALL)}
+    every = chain(rows(LARGE, count, now, of[LARGE]), rows(SMALL, SMALL_RUNS, now, of[SMALL]))
     if url.startswith("sqlite"):
-        db = sqlite3.connect(sqlite_path(url))
-        db.executemany(
-            "insert into workflow (id, tenant, name, form, status, enabled, version, trigger, created_at, updated_at)"
-            " values (?, 1, ?, 'steps', 'active', 1, 1, '{\"type\": \"api\"}', 0, 0)",
-            list(zip(workflows, names, strict=True)),
-        )
-        db.executemany(
-            f"insert into run ({quoted}) values ({', '.join('?' * len(_COLUMNS))})", rows(count, now, workflows)
-        )
-        db.commit()
-        db.close()
+        quoted = ", ".join(f'"{column}"' for column in _COLUMNS)
+        with closing(sqlite3.connect(sqlite_path(url))) as db, db:
+            db.executemany(_TENANT.format("?", "?"), [(SMALL, "small")])
+            db.executemany(_WORKFLOW.format("?", "?", "?", "1", "0"), names)
+            db.executemany(f"insert into run ({quoted}) values ({', '.join('?' * len(_COLUMNS))})", every)
         return
     from detent.store.sql.postgres.connection import Address, connect
 
     connection = await connect(Address.parse(url))
     await connection.execute("set statement_timeout = 0")
-    await connection.executemany(
-        "insert into workflow (id, tenant, name, form, status, enabled, version, trigger, created_at, updated_at)"
-        " values ($1, 1, $2, 'steps', 'active', true, 1, '{\"type\": \"api\"}', now(), now())",
-        list(zip(workflows, names, strict=True)),
-    )
-    part: list[tuple[Any, ...]] = []
-    for row in rows(count, now, workflows):
-        part.append(row)
-        if len(part) == 20_000:
-            await connection.copy_records_to_table("run", records=part, columns=list(_COLUMNS))
-            part = []
-    if part:
+    await connection.executemany(_TENANT.format("$1", "$2"), [(SMALL, "small")])
+    await connection.executemany(_WORKFLOW.format("$1", "$2", "$3", "true", "now()"), names)
+    while part := list(islice(every, 20_000)):
         await connection.copy_records_to_table("run", records=part, columns=list(_COLUMNS))
     await connection.execute("vacuum analyze run")
     await connection.close()
@@ -176,19 +180,27 @@ def looks(commands: Commands, now: int, workflow: bytes) -> dict[str, Look]:
     }  # fmt: skip
 
 
-async def look(url: str, times: int) -> None:
-    async with build_app(Settings(database_url=url)) as app:
-        now = SystemClock().wall()
-        [workflow] = await app.store.find_workflows(1, limit=1)
-        for name, one in looks(app.commands.for_caller(local_caller("bench")), now, workflow.id).items():
-            spent: list[float] = []
+async def look(urls: list[str], tenant: int, times: int) -> None:
+    """Print how long each list of a tenant takes, in turns with the same list of the same tenant elsewhere."""
+    async with AsyncExitStack() as stack:
+        sides: list[dict[str, Look]] = []
+        for url in urls:
+            app = await stack.enter_async_context(build_app(Settings(database_url=url)))
+            [workflow] = await app.store.find_workflows(tenant, limit=1)
+            caller = replace(local_caller("bench"), tenant=tenant)
+            sides.append(looks(app.commands.for_caller(caller), SystemClock().wall(), workflow.id))
+        print(f"{'median ms':>9} {'worst':>9}  " * len(sides))
+        for name in sides[0]:
+            spent: list[list[float]] = [[] for _ in sides]
             answer: object = None
             for _ in range(times):
-                begun = time.perf_counter()
-                answer = await one()
-                spent.append((time.perf_counter() - begun) * 1000)
+                for side, measured in zip(sides, spent, strict=True):
+                    begun = time.perf_counter()
+                    answer = await side[name]()
+                    measured.append((time.perf_counter() - begun) * 1000)
             stopped = " (stopped)" if getattr(answer, "searched_until", None) is not None else ""
-            print(f"{statistics.median(spent):9.1f} ms {max(spent):9.1f} worst  {name}{stopped}", flush=True)
+            said = (f"{statistics.median(measured):9.1f} {max(measured):9.1f}  " for measured in spent)
+            print(f"{''.join(said)}{name}{stopped}", flush=True)
 
 
 def main() -> None:
@@ -197,12 +209,17 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=1_000_000)
     parser.add_argument("--times", type=int, default=7)
     parser.add_argument("--look", action="store_true", help="the database has its runs already")
+    parser.add_argument("--small", action="store_true", help="read the lists of the tenant of a thousand runs")
+    parser.add_argument("--alone", metavar="URL", help="with --small: a database that has only those, to compare")
     options = parser.parse_args()
     if not options.look:
         begun = time.perf_counter()
         asyncio.run(fill(options.url, options.runs))
+        if options.alone:
+            asyncio.run(fill(options.alone, 0))
         print(f"{options.runs:,} runs in {time.perf_counter() - begun:.0f} s")
-    asyncio.run(look(options.url, options.times))
+    urls = [options.url, options.alone] if options.alone else [options.url]
+    asyncio.run(look(urls, SMALL if options.small else LARGE, options.times))
 
 
 if __name__ == "__main__":
