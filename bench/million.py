@@ -74,8 +74,9 @@ def rows(tenant: int, count: int, now: int, workflows: list[bytes]) -> Iterator[
         labels = json.dumps({"team": chance.choice(("shop", "mail", "stock")), "batch": str(number // 1000)})
         yield (
             id_, tenant, chance.choice(workflows), chance.randrange(1, 4), status,
-            chance.choice(("api", "cron", "webhook")), body, None, 1, None if ended else now + DAY, "default", 0, f"req-{number}" if number % 3 == 0 else None,
-            "order", f"{number // 3:07d}", labels, at, ended, body if ended else None, error, stage,
+            chance.choice(("api", "cron", "webhook")), body, None, 1, None if ended else now + DAY, "default", 0,
+            f"req-{number}" if number % 3 == 0 else None, "order",
+            f"{number // 3:07d}", labels, at, ended, body if ended else None, error, stage,
             "nap" if stage else None, 1 if stage else None,
         )  # fmt: skip
 

@@ -3,13 +3,28 @@
 from collections.abc import Callable
 
 from bench.stage import Stage
-from bench.works import api, events, forms, history, http, identity, idle, nodes, parallel, python, sleeping, steps
+from bench.works import (
+    api,
+    events,
+    forms,
+    history,
+    http,
+    identity,
+    idle,
+    logs,
+    nodes,
+    parallel,
+    python,
+    sleeping,
+    steps,
+)
 
 WORKS: dict[str, Callable[[Stage], None]] = {
     "W0": idle.measure,
     "W1": steps.measure,
     "W1p": python.measure,
     "W1g": forms.measure,
+    "W1l": logs.measure,
     "W2": parallel.measure_join,
     "W2b": parallel.measure_growth,
     "W3": http.measure,

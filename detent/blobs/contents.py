@@ -14,6 +14,12 @@ from detent.values.blob import JSON_TYPE, MARK, Blob, blobs_in, unreadable
 _PART: Final = 512 * 1024
 
 
+async def parts_of(content: bytes) -> AsyncIterator[bytes]:
+    """Yield bytes in parts, so that other work goes on between them."""
+    for start in range(0, len(content), _PART):
+        yield content[start : start + _PART]
+
+
 class BlobContents:
     """Reads the blobs that expressions of a run may read inside."""
 
@@ -38,14 +44,9 @@ class BlobContents:
                 continue
         return found
 
-    async def save(self, tenant: int, run: bytes, content: bytes) -> Blob:
+    async def save(self, tenant: int, run: bytes, parts: AsyncIterator[bytes]) -> Blob:
         """Store JSON as a blob that a run uses. Raise TooLarge."""
-
-        async def parts() -> AsyncIterator[bytes]:
-            for start in range(0, len(content), _PART):
-                yield content[start : start + _PART]
-
-        return await self._library.save(tenant, parts(), JSON_TYPE, run)
+        return await self._library.save(tenant, parts, JSON_TYPE, run)
 
     async def add(self, prepared: Prepared, state: RunState, raws: Iterable[bytes]) -> None:
         """Let the expressions of a run read what these name."""

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import msgspec
 
+from detent.blobs.contents import parts_of
 from detent.clock import Clock
 from detent.engine.children.family import Children, StepChild
 from detent.engine.children.maps import MapWork
@@ -72,7 +73,7 @@ class Attempts:
         self._contents = executors.contents
         self._may_begin, self._has_room, self._ended = may_begin, has_room, ended
         self._port_of, self._unlock, self._children = port_of, unlock, children
-        self._maps = MapWork(children)
+        self._maps = MapWork(children, self._contents, self._redactors)
         self._logs = logs
         self._waiting: dict[OwnedRun, deque[StartAttempt]] = {}
         self.in_flight = 0
@@ -262,7 +263,7 @@ class Attempts:
         clean = redacted(large, redactor) if redactor is not None else large
         while True:
             try:
-                blob = await self._contents.save(tenant, run.id, clean.result[len(_OUTPUT) : -1])  # type: ignore[union-attr]
+                blob = await self._contents.save(tenant, run.id, parts_of(clean.result[len(_OUTPUT) : -1]))  # type: ignore[union-attr]
             except TooLarge as error:
                 return Fail(StepError(fail.error.code, error.message), retry=False)
             except StoreError:

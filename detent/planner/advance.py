@@ -322,7 +322,7 @@ def _map_begins(prepared: Prepared, state: RunState, event: events.AttemptStarti
         ending = Ending.TEMPLATE_ERROR if problem.error.code == TEMPLATE_ERROR else Ending.FAILED
         return Change(Kind.ENDED, index, number, ending, EntryData(error=problem.error))
     if not items:
-        result = msgspec.Raw(result_of_map(MapState(0, 1), []))
+        result = msgspec.Raw(result_of_map(MapState(0, 1), b"[]"))
         return Change(Kind.ENDED, index, number, Ending.SUCCESS, EntryData(result=result))
     data = EntryData(map=MapBegun(len(items), size), pages=list(event.pages[: ceil(len(items) / size)]))
     return Change(Kind.PAGED, index, number, None, data)

@@ -13,7 +13,7 @@ The result of an item is in the journal of its page. Memory keeps only the value
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
 from math import ceil, sqrt
@@ -170,14 +170,16 @@ def counts_of(found: MapState) -> dict[str, int]:
     return {"count": found.count, "succeeded": found.succeeded, "failed": found.failed}
 
 
-def result_of_map(found: MapState, outputs: Sequence[bytes | None]) -> bytes:
-    """Build the result of a map from the outputs of its pages, in order: a list, or a note that it is too large."""
-    counts = counts_of(found)
-    size = sum(len(one) for one in outputs if one is not None)
-    if any(one is None for one in outputs) or size > SIZE_LIMIT:
-        return _encode({"items": counts, "truncated": True})
-    inner = b",".join(one[1:-1] for one in outputs if one is not None and one != b"[]")
-    return _encode({"output": msgspec.Raw(b"[%b]" % inner), "items": counts})
+def list_of_map(outputs: Iterable[bytes]) -> bytes:
+    """Return the list of a map from the outputs of its pages, in their order."""
+    return b"[%b]" % b",".join(one[1:-1] for one in outputs if one != b"[]")
+
+
+def result_of_map(found: MapState, output: bytes | None) -> bytes:
+    """Build the result of a map from its list, or the blob that has it. `None`: it is too large, and reads so."""
+    if output is None:
+        return _encode({"items": counts_of(found), "truncated": True})
+    return _encode({"output": msgspec.Raw(output), "items": counts_of(found)})
 
 
 def no_values(found: MapState, number: int) -> bytes:

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-from tests.api.conftest import EVERY_DATABASE
+from detent.auth.caller import local_caller
+from detent.vault.sealing import new_key
+from tests.api.conftest import EVERY_DATABASE, POSTGRES_TOO
 from tests.api.server import Detent, serving
 from tests.api.shop import Shop
 from tests.forms.graphs import document, node
@@ -179,11 +181,40 @@ async def test_a_list_that_cannot_be_used_is_named_as_the_graph_form_names_it(ap
     assert run["error"] == "m: forEach must be a list, and it is text"
 
 
-async def test_outputs_that_are_too_large_together_read_as_truncated(api: Detent) -> None:
+@POSTGRES_TOO
+async def test_outputs_that_are_large_together_are_a_blob_that_later_steps_read(detent: Detent) -> None:
+    items = {"for_each": list(range(100)), "action": "core.echo", "with": {"n": "{{ item }}", "text": LARGE}}
+    reads = {"n": "{{ steps.m.output[99].n }}", "many": "{{ steps.m.output.length }}", "all": "{{ steps.m.output }}"}
+    after = {"needs": ["m"], "action": "core.echo", "with": reads}
+    run = await run_of(detent, {"m": {**items, "max_parallel": 100}, "after": after})
+    assert run["status"] == "completed", run
+    assert run["tasks"]["m"]["items"]["succeeded"] == 100
+    blob = run["tasks"]["m"]["output"]
+    assert run["output"] == {"n": 99, "many": 100, "all": blob}
+    async with detent.opened("GET", f"/api/v1/blobs/{blob['$blob']}", {}) as content:
+        assert json.loads(await content.read()) == [{"n": number, "text": LARGE} for number in range(100)]
+
+
+async def test_a_list_that_is_a_blob_has_no_values_of_secrets() -> None:
+    async with serving("memory://", encryption_key=new_key()) as detent:
+        token = "t0k3n-of-the-shop"
+        await detent.app.commands.for_caller(local_caller("test")).secrets.set("SHOP", token)
+        step = {"for_each": list(range(100)), "action": "core.echo", "with": {"text": LARGE}, "max_parallel": 100}
+        collect = {"text": "{{ result.output.text }}", "by": "{{ trigger.body.token }}"}
+        run = await run_of(detent, {"m": {**step, "collect": collect}}, {"token": token})
+        async with detent.opened("GET", f"/api/v1/blobs/{run['output']['$blob']}", {}) as content:
+            values = json.loads(await content.read())
+        assert [value["text"] for value in values] == [LARGE] * 100
+        assert token not in json.dumps(values)
+
+
+async def test_outputs_that_are_too_large_for_a_page_or_a_blob_read_as_truncated() -> None:
     reads = {"needs": ["m"], "action": "core.echo", "with": {"all": "{{ steps.m.output }}"}}
     counts = {"needs": ["m"], "action": "core.echo", "with": {"n": "{{ steps.m.items.succeeded }}"}}
     items = {"for_each": list(range(100)), "action": "core.echo", "with": {"text": LARGE}, "max_parallel": 100}
-    run = await run_of(api, {"m": items, "all": reads, "counts": counts})
+    async with serving("memory://", max_blob=300_000) as detent:
+        run = await run_of(detent, {"m": items, "all": reads, "counts": counts})
+        assert await detent.app.store.blobs(1, limit=9) == []
     assert run["tasks"]["m"]["status"] == "success"
     assert run["tasks"]["m"]["is_truncated"] is True
     assert run["tasks"]["counts"]["output"] == {"n": 100}

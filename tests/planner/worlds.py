@@ -308,7 +308,7 @@ class World:
     def _report(self, index: int, found: MapState, seen: list[str]) -> None:
         outcome: Outcome = Delegated(len(seen))
         if not found.has_more() and not found.open and seen == found.pages:
-            outcome = Done(result_of_map(found, [b"[]" for _ in seen]))
+            outcome = Done(result_of_map(found, b"[]"))
         elif self.trouble and self.rng.random() < 0.1:
             outcome = failure("page_too_large", retry=False)
         self._tell(events.AttemptEnded(index, self.play.state.attempt_number(index), outcome, 1.0))

@@ -7,7 +7,7 @@ import asyncio
 import itertools
 import os
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -137,13 +137,13 @@ def test_an_output_that_became_a_blob_is_that_blob() -> None:
 _save = BlobContents.save
 
 
-async def _give_up(self: Any, tenant: int, run: bytes, content: bytes) -> Blob:
+async def _give_up(self: Any, tenant: int, run: bytes, parts: AsyncIterator[bytes]) -> Blob:
     raise ValueError("it was given up")
 
 
-async def _name_only(self: Any, tenant: int, run: bytes, content: bytes) -> Blob:
-    asyncio.get_running_loop().create_task(_save(self, tenant, run, content))
-    return Blob(os.urandom(16), len(content), "application/json", "0" * 64)
+async def _name_only(self: Any, tenant: int, run: bytes, parts: AsyncIterator[bytes]) -> Blob:
+    asyncio.get_running_loop().create_task(_save(self, tenant, run, parts))
+    return Blob(os.urandom(16), 1, "application/json", "0" * 64)
 
 
 LARGE_MUTANTS: Final = (

@@ -30,6 +30,7 @@ from detent.planner.maps import (
     MapError,
     counts_of,
     items_of,
+    list_of_map,
     no_values,
     outer_values,
     page_counts,
@@ -46,7 +47,7 @@ from detent.run.plan import Plan, RunEnd, StartAttempt
 from detent.run.state import Phase, RunFacts, RunState
 from detent.run.status import Status
 from detent.steps.child_step import inherited
-from detent.values.limits import INPUT_LIMIT
+from detent.values.limits import INPUT_LIMIT, SIZE_LIMIT
 
 #: How many attempts a dry run makes, those of children and items included.
 MOST_ATTEMPTS: Final = 5_000
@@ -495,7 +496,7 @@ class DryRun:
         return Delegated(len(found.pages))
 
     def _collected(self, played: _Played, index: int) -> Outcome:
-        found, outputs = played.state.maps[index], []
+        found, outputs, is_whole = played.state.maps[index], list[bytes](), True
         for number, name in enumerate(found.pages):
             end = played.children[name].end
             output = None if end is None else end.output
@@ -503,8 +504,10 @@ class DryRun:
                 if (end.error or "").startswith(COLLECT):
                     return Fail(StepError(TEMPLATE_ERROR, end.error or ""), retry=False)
                 output = no_values(found, number) if end.status is not Status.COMPLETED else None
-            outputs.append(output)
-        return Done(result_of_map(found, outputs))
+            is_whole = is_whole and output is not None
+            outputs.append(output or b"[]")
+        whole = list_of_map(outputs)
+        return Done(result_of_map(found, whole if is_whole and len(whole) <= SIZE_LIMIT else None))
 
     # -- the result
 

@@ -3,30 +3,41 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 import msgspec
 
+from detent.blobs.contents import BlobContents
 from detent.engine.children.family import Children, existing_children, family_of, known_children, starting
 from detent.engine.owned_run import OwnedRun
 from detent.engine.prepared_start import PreparedStart
-from detent.errors import DetentError, StoreError, Unavailable
+from detent.errors import DetentError, StoreError, TooLarge, Unavailable
 from detent.expressions import ExpressionError
 from detent.forms.kinds import user_actions
 from detent.graph.codec import features_of_page
 from detent.ids import RUN, parse
 from detent.planner.fold import fold
 from detent.planner.judge import TEMPLATE_ERROR
-from detent.planner.maps import COLLECT, MapError, items_of, no_values, outer_values, page_of, result_of_map
+from detent.planner.maps import (
+    COLLECT,
+    MapError,
+    items_of,
+    list_of_map,
+    no_values,
+    outer_values,
+    page_of,
+    result_of_map,
+)
 from detent.planner.reuse import retry_plan
 from detent.run.journal import MAP, Page, family_in
 from detent.run.outcomes import Delegated, Done, Fail, Outcome, StepError
 from detent.run.state import MapState, RunFacts
 from detent.run.status import Status
 from detent.steps.child_step import inherited
-from detent.values.limits import INPUT_LIMIT
+from detent.values.limits import INPUT_LIMIT, SIZE_LIMIT
+from detent.vault.redaction import Redactor
 
 #: Seconds between two attempts while the node cannot write or read.
 PAUSE: Final = 1.0
@@ -34,12 +45,14 @@ PAUSE: Final = 1.0
 #: A page takes over at most so many bytes of results: they are written in the flush that starts it.
 MOST_REUSED: Final = 8_000_000
 
+_encode: Final = msgspec.json.Encoder().encode
+
 
 class MapWork:
     """Makes the attempts of maps. A page that exists is not started again."""
 
-    def __init__(self, children: Children) -> None:
-        self._children = children
+    def __init__(self, children: Children, contents: BlobContents, redactors: Mapping[int, Redactor]) -> None:
+        self._children, self._contents, self._redactors = children, contents, redactors
 
     async def attempt(self, run: OwnedRun, index: int) -> Outcome:
         """Start the open pages of a map that do not exist, or end the map if all its pages have ended."""
@@ -96,16 +109,51 @@ class MapWork:
         return replace(request, reuse=reuse, origin=row.id, origin_kind="retry")
 
     async def _collect(self, run: OwnedRun, index: int) -> Outcome:
-        found, outputs = run.state.maps[index], []
+        """End a map whose pages have ended with the list of its values, or with a blob of it if it is large."""
+        found, small, size, is_whole = run.state.maps[index], list[bytes](), 0, True
+        async for output in self._outputs(run, found):
+            is_whole = is_whole and output is not None
+            size += len(output or b"")
+            if is_whole and size <= SIZE_LIMIT:
+                small.append(output or b"")
+        if is_whole and size > SIZE_LIMIT:
+            return Done(result_of_map(found, await self._stored(run, found)))
+        return Done(result_of_map(found, list_of_map(small) if is_whole else None))
+
+    async def _stored(self, run: OwnedRun, found: MapState) -> bytes | None:
+        """Store the list of a map, and return the blob that has it; `None` if it cannot be one.
+
+        The outputs of the pages are read a second time, because together they may be larger than memory should be."""
+        tenant = run.state.facts.tenant
+        redactor = self._redactors.get(tenant)
+
+        async def parts() -> AsyncIterator[bytes]:
+            begin = b"["
+            async for output in self._outputs(run, found):
+                if output is not None and output != b"[]":
+                    clean = output if redactor is None else redactor.json(output)
+                    yield begin + clean[1:-1]
+                    begin = b","
+            yield b"]"
+
+        if run.prepared.is_sensitive:
+            return None
+        try:
+            return _encode((await self._contents.save(tenant, run.id, parts())).document())
+        except TooLarge:
+            return None
+
+    async def _outputs(self, run: OwnedRun, found: MapState) -> AsyncIterator[bytes | None]:
+        """Yield the outputs of the pages of a map; `None` for one that is too large. Raise MapError."""
         for number, child in enumerate(found.pages):
             row = await self._children.row_of(run.state.facts.tenant, parse(RUN, child))
             if row is not None and row.output is None and (row.error or "").startswith(COLLECT):
-                return Fail(StepError(TEMPLATE_ERROR, row.error or ""), retry=False)
-            outputs.append(None if row is None else row.output)
+                raise MapError(TEMPLATE_ERROR, row.error or "")
             if row is not None and row.output is None and row.status != Status.COMPLETED:
                 # It was stopped and could not collect anything. That is not the same as a list that is too large.
-                outputs[-1] = no_values(found, number)
-        return Done(result_of_map(found, outputs))
+                yield no_values(found, number)
+            else:
+                yield None if row is None else row.output
 
 
 def written_pages(run: OwnedRun, found: MapState) -> list[str]:
