@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import Final
 
 from detent.errors import CommitUnknown, StoreBusy, StoreError
@@ -14,21 +15,28 @@ from detent.values.blob import MARK, named_blobs
 
 #: Seconds between two attempts to write uses while the database does not answer.
 _PAUSE: Final = 0.2
+_input: Final = attrgetter("input")
+_data: Final = attrgetter("data")
 
 
 def uses_in(flush: Flush) -> dict[int, list[UseKey]]:
     """Return the blobs that a flush names, with the runs that then name them, by tenant."""
     found: dict[int, list[UseKey]] = {}
-    for start in flush.starts:
-        if MARK in start.input:
-            found.setdefault(start.tenant, []).extend((start.id, one) for one in named_blobs(start.input))
-    for entry in flush.entries:
-        if MARK in entry.data:
-            found.setdefault(entry.tenant, []).extend((entry.run, one) for one in named_blobs(entry.data))
+    # Most flushes name none. One look at all bytes costs less than a look at each row.
+    if b"".join(map(_input, flush.starts)).find(MARK) >= 0:
+        for start in flush.starts:
+            _add(found, start.tenant, start.id, start.input)
+    if b"".join(map(_data, flush.entries)).find(MARK) >= 0:
+        for entry in flush.entries:
+            _add(found, entry.tenant, entry.run, entry.data)
     for message in flush.messages:
-        if MARK in message.data:
-            found.setdefault(message.tenant, []).extend((message.run, one) for one in named_blobs(message.data))
+        _add(found, message.tenant, message.run, message.data)
     return found
+
+
+def _add(found: dict[int, list[UseKey]], tenant: int, run: bytes, raw: bytes) -> None:
+    if MARK in raw:
+        found.setdefault(tenant, []).extend((run, one) for one in named_blobs(raw))
 
 
 class BlobUses:

@@ -37,8 +37,6 @@ from detent.values.blob import MARK
 from detent.vault.redaction import Redactor
 
 Work = Coroutine[Any, Any, Outcome]
-#: Outcomes with a result that later steps may read.
-_READ: Final = (Done, Fail)
 _OUTPUT: Final = b'{"output":'
 _encode: Final = msgspec.json.Encoder().encode
 #: Seconds between two attempts to read a blob while its place does not answer.
@@ -148,10 +146,12 @@ class Attempts:
             return
         reach("before_effect")
         names = prepared.steps[step].secrets
-        log = None if needs.has_silence else AttemptLog(self._logs, run.id, call.tenant, call.step, number)
-        if log is not None and prepared.is_sensitive:
-            self._shield(log, run, step)
-        token = None if log is None else current_log.set(log)
+        log = token = None
+        if not needs.has_silence:
+            log = AttemptLog(self._logs, run.id, call.tenant, call.step, number)
+            if prepared.is_sensitive:
+                self._shield(log, run, step)
+            token = current_log.set(log)
         try:
             work = run_with_secrets(self._secrets, executor, call, names) if names else _ask(executor, call)
             # Check for a coroutine first: it is the common case and the cheap check. `Outcome` is a union of classes.
@@ -164,7 +164,7 @@ class Attempts:
                 current_log.reset(token)
         if log is not None:
             log.end()
-        if type(work) in _READ and (MARK in work.result or (type(work) is Fail and work.large)):  # type: ignore[union-attr]
+        if _has_blobs(work):
             self._launch(run, step, number, self._settle_blobs(run, work), None, begun, over=over, is_read=True)
         else:
             self._report(run, step, number, work, begun)
@@ -233,14 +233,12 @@ class Attempts:
             work.close()
         elif is_wanted:
             outcome = attempt.result()
-            if type(outcome) in _READ and not is_read:
-                is_large = type(outcome) is Fail and outcome.large is not None
-                if is_large or MARK in outcome.result:  # type: ignore[union-attr]
-                    if is_locking:
-                        self._unlock(run)
-                    work = self._settle_blobs(run, outcome)
-                    self._launch(run, step, number, work, None, begun, over=over, is_read=True)
-                    return
+            if not is_read and _has_blobs(outcome):
+                if is_locking:
+                    self._unlock(run)
+                work = self._settle_blobs(run, outcome)
+                self._launch(run, step, number, work, None, begun, over=over, is_read=True)
+                return
             self._report(run, step, number, outcome, begun)
         if is_locking:
             self._unlock(run)
@@ -313,6 +311,13 @@ def _fetched(run: OwnedRun, own: Outcome | None) -> Iterator[bytes]:
                     yield unseal(state.results[index])
     if isinstance(own, Done | Fail | Skip | Finish):
         yield own.result
+
+
+def _has_blobs(outcome: Outcome) -> bool:
+    """Return whether an outcome names blobs that later steps may read, or has an output that becomes one."""
+    if type(outcome) is Done:
+        return outcome.result.find(MARK) >= 0
+    return type(outcome) is Fail and (outcome.large is not None or MARK in outcome.result)
 
 
 def run_attempt(work: Work, timeout: float | None) -> Work:

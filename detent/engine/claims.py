@@ -130,7 +130,7 @@ class Claims:
         others cannot be read now. Raise StoreError if the database does not answer."""
         found, unavailable = {}, {}
         for run in runs:
-            raws = [raw for raw in (run.input, *(one.data for one in journals.get(run.id, ()))) if MARK in raw]
+            raws = [raw for raw in (run.input, *(one.data for one in journals.get(run.id, ()))) if raw.find(MARK) >= 0]
             graph = graphs.get((run.workflow, run.version)) if raws else None
             try:
                 # A database that is busy is asked again. Below, the place of the blobs is away.

@@ -151,7 +151,7 @@ class Mailbox:
             if mail.run in blocked:
                 if mail.kind in _COMMANDS:
                     readable.append(mail)
-            elif (MARK not in mail.data and mail.kind != MessageKind.MOVE) or await self._has_contents(mail, now):
+            elif (mail.data.find(MARK) < 0 and mail.kind != MessageKind.MOVE) or await self._has_contents(mail, now):
                 readable.append(mail)
             else:
                 blocked.add(mail.run)

@@ -70,8 +70,8 @@ async def start_run(engine: Engine, request: PreparedStart) -> AcceptedRun:
     if node.committer.is_overdue():
         raise Unavailable(f"{node.committer.outage()}; nothing was written, try again")
     contents = None
-    given = [request.input, *(request.reuse.results.values() if request.reuse else ())]
-    if any(MARK in raw for raw in given):
+    if request.reuse is not None or request.input.find(MARK) >= 0:
+        given = [request.input, *(request.reuse.results.values() if request.reuse else ())]
         contents = await engine.contents.read(request.prepared, request.tenant, given)
         node = engine.node  # it may be another one now
     write, started = _prepare(engine, node, request, contents)

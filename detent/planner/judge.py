@@ -63,7 +63,7 @@ class LiveJudge:
         self._prepared, self._state, self._now = prepared, state, now
         self._scope: Scope | None = None
         self.recorded: Decided | None = None
-        self._asks: dict[int, str] = {}
+        self._asks: dict[int, str] | None = None
 
     @property
     def decided(self) -> Decided:
@@ -133,7 +133,7 @@ class LiveJudge:
         return until
 
     def asked(self, step: PreparedStep) -> str | None:
-        return self._asks.get(step.index)
+        return None if self._asks is None else self._asks.get(step.index)
 
     def _ask(self, step: PreparedStep) -> StepError | None:
         """Render what a wait asks. Return why it cannot be rendered."""
@@ -142,7 +142,8 @@ class LiveJudge:
         names = [other.name for other in others if other.kind is StepKind.WAIT]
         try:
             config: Any = step.config.render({} if step.config.is_constant else self.scope(step.config, step.name))
-            self._asks[step.index] = build_ask(config[ASK], now=self._now, others=names).decode()
+            asked = build_ask(config[ASK], now=self._now, others=names).decode()
+            self._asks = {**(self._asks or {}), step.index: asked}
         except (ExpressionError, AskError) as error:
             return self._refuse(step, TEMPLATE_ERROR, getattr(error, "message", str(error)))
         return None

@@ -253,7 +253,7 @@ def _dropped(prepared: Prepared, index: int) -> Truncated:
 
 def _add_result(view: dict[str, object], raw: bytes, name: str, state: RunState, *, is_map: bool = False) -> None:
     result = _decode(raw)
-    if MARK in raw:
+    if raw.find(MARK) >= 0:
         result.update({key: _stored(result[key], state) for key in ("body", "output") if key in result})
     if result.pop("truncated", False):
         result["body"] = Truncated(name, "output", _TOO_MUCH.format(name)) if is_map else Truncated(name)
@@ -337,7 +337,7 @@ def build_scope(prepared: Prepared, state: RunState, attempt: Deferred | None = 
         given = _decode(facts.input)
         given["headers"] = Headers(given.get("headers") or {})
         given.setdefault("query", {})
-        if MARK in facts.input:
+        if facts.input.find(MARK) >= 0:
             given["body"] = _stored(given.get("body"), state)
         return given  # type: ignore[no-any-return]
 

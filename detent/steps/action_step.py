@@ -28,6 +28,7 @@ from detent.tenants.limits import INSTALLATION
 from detent.tenants.registry import NOT_ALLOWED, UNCONFINED, TenantRegistry
 
 _NOTHING: Final = Needs.NOTHING
+_SILENCE: Final = Needs.SILENCE
 MISFIT: Final = "invalid_parameters"
 #: How long the process of an action may run if neither its step nor itself has a time limit.
 PROCESS_SECONDS: Final = 600.0
@@ -80,7 +81,7 @@ class ActionExecutor:
         config = step.config
         action = self._find_core(config["action"])
         if action is not None:
-            return Needs.SILENCE if action.needs is _NOTHING else action.needs
+            return _SILENCE if action.needs is _NOTHING else action.needs
         if "version" in config:
             return Needs.VIEW
         action = self._find(config["action"])

@@ -15,7 +15,8 @@ from detent.ids import BLOB, InvalidId, parse, show
 from detent.values.limits import READABLE_BLOB
 
 KEY: Final = "$blob"
-#: How the key is written in stored JSON. A value without it names no blob.
+#: How the key is written in stored JSON. A value without it names no blob. Code that looks for it in every step asks
+#: `find`: `in` takes its left side for a number first, and that error costs more than the search.
 MARK: Final = b'"$blob"'
 JSON_TYPE: Final = "application/json"
 _NAMED: Final = re.compile(rb'"\$blob":\s*"(blob_[0-9a-z]{26})"')
