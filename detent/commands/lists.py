@@ -123,7 +123,9 @@ class ListCommands(CommandPart):
     async def summaries(self, rows: Sequence[ListedRun], *, progress: bool = False) -> list[RunSummary]:
         """Return the documents of listed runs."""
         now = self._context.now()
-        found = [run_summary(row, now) for row in rows]
+        asking = [row.id for row in rows if row.stage == StageKind.PERSON]
+        deadlines = await self._store.deadlines(self._tenant, asking)
+        found = [run_summary(row, now, deadlines) for row in rows]
         if progress:
             counts = await self._store.count_steps(self._tenant, [row.id for row in rows])
             for row, document in zip(rows, found, strict=True):

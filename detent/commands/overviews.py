@@ -139,7 +139,7 @@ class InboxCommands(CommandPart):
         body = msgspec.json.encode(_decode(row.input).get("body"))
         ask = read_ask(wait.ask) if wait.ask else None
         return WaitItem(
-            run=run_summary(row, self._context.now()),
+            run=run_summary(row, self._context.now(), {(wait.run, wait.step): wait.until}),
             step=wait.step,
             title=title,
             question=None if ask is None else ask.title,

@@ -146,6 +146,9 @@ class OverviewStore(Protocol):
     async def count_waits(self, tenant: int, *, limit: int) -> int:
         """Count the active waits, up to `limit`."""
 
+    async def deadlines(self, tenant: int, runs: Sequence[bytes]) -> dict[tuple[bytes, str], int | None]:
+        """Return until when each active wait of these runs waits, by run and step."""
+
     async def received(
         self,
         tenant: int,

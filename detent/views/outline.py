@@ -77,7 +77,10 @@ def outline_document(
 
 def run_head(row: RunRow, walk: Walk, now: Instant, *, version: int, is_past: bool) -> RunHead:
     """Build a run without its steps: as its row has it, or as it was after an earlier entry."""
-    state, summary = walk.state, run_summary(row, now)
+    state = walk.state
+    deadlines = {(row.id, step.name): state.until.get(step.index) for step in walk.prepared.steps if step.asks_people}
+    deadlines |= {(row.id, one.key): one.until for one in state.operations.values() if one.asks}
+    summary = run_summary(row, now, deadlines)
     head = RunHead(**{name: getattr(summary, name) for name in summary.__struct_fields__})
     head.paused_by = state.paused_by
     head.paused_step = None if state.paused_step is None else walk.prepared.steps[state.paused_step].name

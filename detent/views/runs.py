@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from math import ceil
+from types import MappingProxyType
 from typing import Any, Final
 
 import msgspec
@@ -229,7 +230,9 @@ def run_document(
         trigger_id=None if row.fired_by is None else show(TRIGGER, row.fired_by),
         labels=_decode(row.labels) if row.labels else {},
         hero=_hero(row),
-        stage=stage_document(row, now) if status not in TERMINAL else None,
+        stage=stage_document(row, now, {(row.id, one.step): one.until for one in callbacks})
+        if status not in TERMINAL
+        else None,
         duration_ms=None if not_begun else _span(row),
         node=_node(row),
         queued_ms=_queued(row, attempts),
@@ -241,10 +244,15 @@ def run_document(
 
 #: A row of a run, whole or as lists read it.
 SummaryRow = RunRow | ListedRun
+#: Until when a step of a run waits.
+Deadlines = Mapping[tuple[bytes, str], Instant | None]
+NO_DEADLINES: Final[Deadlines] = MappingProxyType({})
 
 
-def stage_document(row: SummaryRow, now: Instant) -> StageDocument | None:
-    """Build the document of the stage of a run, by its row alone. Return None if the run has ended."""
+def stage_document(row: SummaryRow, now: Instant, deadlines: Deadlines) -> StageDocument | None:
+    """Build the document of the stage of a run, by its row. Return None if the run has ended.
+
+    `deadlines` are those of waits for people: such a run wakes earlier if it has to remind them."""
     if row.ended_at is not None or row.status in TERMINAL:
         return None
     is_current = row.stage_epoch == row.generation
@@ -258,6 +266,8 @@ def stage_document(row: SummaryRow, now: Instant) -> StageDocument | None:
     )
     has_step = is_current and kind == row.stage
     until = None if kind in (StageKind.QUEUED, StageKind.RUNNING) else row.wake_at
+    if kind is StageKind.PERSON:
+        until = deadlines.get((row.id, row.stage_step or ""))
     since = row.wake_at if kind is StageKind.QUEUED else None
     return StageDocument(str(kind), row.stage_step if has_step else None, when(until), when(since))
 
@@ -280,8 +290,8 @@ def _queued(row: RunRow, attempts: Mapping[str, Sequence[AttemptDocument]]) -> f
     return max(0.0, (min(begun) - as_datetime(made_at(row.id))).total_seconds() * 1000)
 
 
-def run_summary(row: SummaryRow, now: Instant) -> RunSummary:
-    """Build the document of a run in a list, by its row alone."""
+def run_summary(row: SummaryRow, now: Instant, deadlines: Deadlines = NO_DEADLINES) -> RunSummary:
+    """Build the document of a run in a list, by its row. Without `deadlines`, a wait for people has none."""
     is_pending = is_yet_to_begin(row)
     begins = as_datetime(row.started_at)
     return RunSummary(
@@ -302,7 +312,7 @@ def run_summary(row: SummaryRow, now: Instant) -> RunSummary:
         trigger_id=None if row.fired_by is None else show(TRIGGER, row.fired_by),
         labels=_decode(row.labels) if row.labels else {},
         hero=_hero(row),
-        stage=stage_document(row, now),
+        stage=stage_document(row, now, deadlines),
         duration_ms=None if is_pending else _span(row),
         node=_node(row),
     )

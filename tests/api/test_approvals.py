@@ -101,6 +101,17 @@ async def test_runs_that_need_a_person_are_listed_as_such(detent: Detent) -> Non
     assert why["summary"].startswith("Step 'approve' waits for a decision")
 
 
+async def test_a_run_that_waits_for_a_person_says_until_when_and_not_when_it_reminds(api: Detent) -> None:
+    started = await asked(api, expense(timeout="7d", remind={"every": "1d", "max": 3}))
+    [item] = (await api.call("GET", f"{V1}/waits")).json["data"]
+    while not (found := (await api.call("GET", f"{V1}/runs?stage=person")).json["data"]):
+        await api.call("GET", f"{V1}/runs/{started['run_id']}?wait=100ms")
+    assert found[0]["stage"]["until"] == item["until"]
+    for path in ("", "/outline"):
+        run = (await api.call("GET", f"{V1}/runs/{started['run_id']}{path}")).json["data"]
+        assert run.get("run", run)["stage"]["until"] == item["until"], path
+
+
 @EVERY_DATABASE
 async def test_a_decision_at_the_last_instant_or_the_end_of_the_time_counts_and_never_both(detent: Detent) -> None:
     started = [await asked(detent, expense(timeout="150ms", on_timeout="reject")) for _ in range(4)]

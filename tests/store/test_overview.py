@@ -66,6 +66,9 @@ async def test_waits_come_with_the_nearest_deadline_first_and_those_without_one_
             after = page[-1].place()
         assert seen == [soon, late, same, never, other]
     assert [await store.count_waits(1, limit=limit) for limit in (3, 10)] == [3, 5]
+    found = await store.deadlines(1, [never, soon, closed, pending.id])
+    assert found == {(never, "w"): None, (soon, "w"): NOON + HOUR}
+    assert (await store.deadlines(2, [soon]), await store.deadlines(1, [])) == ({}, {})
 
 
 async def test_waits_are_narrowed_by_workflow_and_hero(store: Store) -> None:

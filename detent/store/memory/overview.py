@@ -51,6 +51,10 @@ class MemoryOverview(MemoryTables):
     async def count_waits(self, tenant: int, *, limit: int) -> int:
         return min(limit, len(await self.active_waits(tenant, limit=limit)))
 
+    async def deadlines(self, tenant: int, runs: Sequence[bytes]) -> dict[tuple[bytes, str], int | None]:
+        rows = await self.active_waits(tenant, limit=len(self.waits))
+        return {(row.run, row.step): row.until for row in rows if row.run in runs}
+
     async def received(
         self,
         tenant: int,

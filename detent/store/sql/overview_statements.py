@@ -58,6 +58,10 @@ COUNT_WAITS: Final = select(func.count()).select_from(
     select(callback.c.run).where(callback.c.tenant == bindparam("tenant"), _ACTIVE).limit(bindparam("limit")).subquery()
 )
 
+DEADLINES: Final = select(callback.c.run, callback.c.step, callback.c.until).where(
+    Unindexed(callback.c.tenant) == bindparam("tenant"), InList(callback.c.run, "runs", ids=True), _ACTIVE
+)
+
 # Firings of all triggers. A filter looks at a bounded number of rows.
 
 _FIRINGS: Final = (

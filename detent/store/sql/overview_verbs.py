@@ -62,6 +62,12 @@ class OverviewVerbs(OverviewStore):
         [row] = await self._access.search(statements.COUNT_WAITS, {"tenant": tenant, "limit": limit})
         return int(row[0])
 
+    async def deadlines(self, tenant: int, runs: Sequence[bytes]) -> dict[tuple[bytes, str], int | None]:
+        if not runs:
+            return {}
+        rows = await self._access.query(statements.DEADLINES, {"tenant": tenant, "runs": list(runs)})
+        return {(run, step): until for run, step, until in rows}
+
     async def received(
         self,
         tenant: int,

@@ -193,6 +193,7 @@ class SqlStore:
 
         self.active_waits = overview.active_waits
         self.count_waits = overview.count_waits
+        self.deadlines = overview.deadlines
         self.received = overview.received
         self.newest_firings = overview.newest_firings
         self.entry_marks = overview.entry_marks
