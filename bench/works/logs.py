@@ -14,8 +14,8 @@ from detent.engine.records.logs import MOST_BYTES
 from detent.store.url import sqlite_path
 
 MOST_RATIO = 1.03
-#: What a step of the flood leaves on the disk at most: its log, and a twentieth of that for rows and indexes.
-MOST_LEFT = MOST_BYTES * 1.05
+#: What a step of the flood leaves on the disk at most: its log, and a quarter of that for rows and pages.
+MOST_LEFT = MOST_BYTES * 1.25
 #: More rounds than elsewhere: a difference of hundredths is looked for.
 ROUNDS = 4
 WIDTH = 256

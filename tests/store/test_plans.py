@@ -23,7 +23,7 @@ from detent.store.sql.postgres.store import PostgresStore
 from detent.store.sql.sqlite.connection import DIALECT as SQLITE
 from detent.store.sql.sqlite.maintenance import ORPHANS as SQLITE_ORPHANS
 from detent.store.sql.sqlite.maintenance import WINDOW as SQLITE_WINDOW
-from detent.store.sql.sqlite.node import CLAIM, _mail
+from detent.store.sql.sqlite.node import CLAIM, FLUSH, _mail
 from detent.store.sql.sqlite.store import SqliteStore
 from detent.store.sql.verbs import WINDOW
 from tests.store.make import HOUR, WORKFLOW, Node, end, entries, start, version
@@ -250,6 +250,16 @@ def way(db: sqlite3.Connection, clause: ClauseElement) -> str:
     statement = compiled(clause, SQLITE)
     rows = db.execute(f"explain query plan {statement.text}", [None] * len(statement.names)).fetchall()
     return "\n".join(str(row[3]) for row in rows)
+
+
+async def test_sqlite_writes_the_json_of_each_row_of_a_flush_once_and_not_for_each_of_its_columns(
+    sqlite_store: SqliteStore,
+) -> None:
+    def count(db: sqlite3.Connection) -> int:
+        """How often the machine of SQLite asks for a `value` of json_each."""
+        return sum(row[1] == "VColumn" for row in db.execute(f"explain {FLUSH}", [None] * FLUSH.count("?")))
+
+    assert await sqlite_store.access.write(count) <= 16  # of 12 lists; the columns are more than a hundred
 
 
 MUCH_MAIL = """
