@@ -24,9 +24,9 @@ def measure(stage: Stage) -> None:
             sides[side] = server, {"Authorization": f"Bearer {server.ask('key')}"} if options else {}
             _cost(stage, sides[side], stage.sizes.seconds / 3)  # what is done once is done before it counts
         costs: dict[str, list[float]] = {side: [] for side in sides}
-        for _ in range(stage.sizes.rounds * ROUNDS):
-            for side, pair in sides.items():
-                costs[side].append(_cost(stage, pair, stage.sizes.seconds))
+        for number in range(stage.sizes.rounds * ROUNDS):
+            for side in sorted(sides, reverse=number % 2 == 0):  # each is the first one as often as the other
+                costs[side].append(_cost(stage, sides[side], stage.sizes.seconds))
             last = {side: found[-1] for side, found in costs.items()}
             stage.say("W4k", f"{name}: {last['with']:.0f} us a start with a key, {last['without']:.0f} us without")
         ratio = median([mine / other for mine, other in zip(costs["with"], costs["without"], strict=True)])
