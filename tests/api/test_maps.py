@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from detent.auth.caller import local_caller
+from detent.blobs.contents import BlobContents
+from detent.values.blob import Blob
 from detent.vault.sealing import new_key
 from tests.api.conftest import EVERY_DATABASE, POSTGRES_TOO
 from tests.api.server import Detent, serving
@@ -221,6 +223,18 @@ async def test_outputs_that_are_too_large_for_a_page_or_a_blob_read_as_truncated
     message = run["tasks"]["all"]["error"]["message"]
     assert "'collect'" in message
     assert "/steps/m/items" in message
+
+
+async def test_a_list_that_cannot_become_a_blob_reads_as_truncated_and_its_map_succeeds(
+    api: Detent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def broken(self: BlobContents, tenant: int, run: bytes, parts: object) -> Blob:
+        raise ValueError("an error that no code expects")
+
+    monkeypatch.setattr(BlobContents, "save", broken)
+    items = {"for_each": list(range(100)), "action": "core.echo", "with": {"text": LARGE}, "max_parallel": 100}
+    run = await run_of(api, {"m": items})
+    assert (run["status"], run["tasks"]["m"]["is_truncated"]) == ("completed", True)
 
 
 async def test_a_collect_that_cannot_be_rendered_fails_the_map(api: Detent) -> None:

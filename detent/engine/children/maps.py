@@ -18,6 +18,7 @@ from detent.expressions import ExpressionError
 from detent.forms.kinds import user_actions
 from detent.graph.codec import features_of_page
 from detent.ids import RUN, parse
+from detent.observe import emit
 from detent.planner.fold import fold
 from detent.planner.judge import TEMPLATE_ERROR
 from detent.planner.maps import (
@@ -36,6 +37,7 @@ from detent.run.outcomes import Delegated, Done, Fail, Outcome, StepError
 from detent.run.state import MapState, RunFacts
 from detent.run.status import Status
 from detent.steps.child_step import inherited
+from detent.steps.user_code import describe
 from detent.values.limits import INPUT_LIMIT, SIZE_LIMIT
 from detent.vault.redaction import Redactor
 
@@ -141,6 +143,11 @@ class MapWork:
         try:
             return _encode((await self._contents.save(tenant, run.id, parts())).document())
         except TooLarge:
+            return None
+        except StoreError:
+            raise
+        except Exception as error:  # noqa: BLE001 - the items have run: their map must not fail because of its list
+            emit("engine.error", where="content of blobs", run=run.id, error=describe(error))
             return None
 
     async def _outputs(self, run: OwnedRun, found: MapState) -> AsyncIterator[bytes | None]:
